@@ -1,0 +1,1 @@
+"""One package a platform, each translating between it and the core."""

@@ -1,0 +1,1 @@
+"""The database schema of the core, in order."""
