@@ -1,0 +1,158 @@
+"""What a bridge must be: the protocol that the contract suite in `agent.testing` checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from agent.commands import Command, CommandReply
+    from agent.contracts.cards import Card
+    from agent.events import Author, Event
+    from agent.identity.keys import ParticipantKey
+    from agent.places import ChannelRef, ServerRef
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a platform can do, as far as the core must know."""
+
+    message_limit: int
+    """Longest text of one message, in the platform's own units."""
+    has_idempotency_key: bool
+    """Whether sending twice under one key delivers once (Matrix transaction id, Discord nonce)."""
+    typing: bool = True
+    length_unit: str = "characters"
+    """`characters`, `utf16` or `bytes`: what `message_limit` counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingMessage:
+    """One part of an answer, or one notice, as it stands in the outbox."""
+
+    key: str
+    """Unique for (event, part): the idempotency key."""
+    platform: str
+    channel: ChannelRef
+    server: ServerRef
+    text: str
+    reply_to: str | None = None
+    """The platform's message id that is answered."""
+    card: Card | None = None
+    """A notice instead of plain text."""
+    mentions: tuple[ParticipantKey, ...] = ()
+    """The only accounts that may be pinged; everything else in the text is plain text."""
+    persona_name: str | None = None
+    """Set when another persona than the default one speaks."""
+    persona_avatar: str | None = None
+    persona_id: int | None = None
+    event_id: str | None = None
+    """The event that is answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The platform has it."""
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeUnknown:
+    """The call was made and nothing came back: it is read back from history where there is no key."""
+
+    reason: str
+
+
+class SendFailed(Exception):
+    """The platform refused; nothing was posted.
+
+    `retry_after` is in seconds; None means that trying again does not help.
+    """
+
+    def __init__(self, reason: str, *, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryMessage:
+    """One earlier message of a channel."""
+
+    message_id: str
+    author: Author
+    text: str
+    occurred_at: datetime
+    from_agent: bool = False
+    """Said by the agent or one of its personas."""
+
+
+class BridgeHost(Protocol):
+    """What the core gives to a bridge."""
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        """Every command of the core and the plugins."""
+        ...
+
+    async def receive(self, event: Event) -> None:
+        """Take an event; returns when its row is committed, so that the bridge may then acknowledge it."""
+        ...
+
+    async def run_command(
+        self,
+        path: tuple[str, ...],
+        options: dict[str, Any],
+        server: ServerRef,
+        channel: ChannelRef,
+        author: Author,
+    ) -> CommandReply:
+        """Run a command after checking rights; failures come back as a reply with `ok=False`."""
+        ...
+
+    async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
+        """Abort the running turn of that channel and drop what waits; tell whether there was one."""
+        ...
+
+
+class Bridge(Protocol):
+    """One platform's adapter. A class with `__init__(self, settings)`; its `Settings` is a pydantic model."""
+
+    name: str
+    platform: str
+    capabilities: Capabilities
+
+    def identity(self) -> str:
+        """Return what only one process may hold at a time (a bot's account id or token hash); empty when nothing."""
+        ...
+
+    async def start(self, host: BridgeHost) -> None:
+        """Connect and begin to bring events; returns when the bridge is ready."""
+        ...
+
+    async def stop(self) -> None:
+        """Stop bringing events and close."""
+        ...
+
+    async def send(self, message: OutgoingMessage) -> Sent | OutcomeUnknown:
+        """Post one message under its key.
+
+        Raises:
+            SendFailed: the platform refused, and nothing was posted.
+        """
+        ...
+
+    async def find_sent(self, message: OutgoingMessage) -> Sent | None:
+        """Read back from history whether a message of unknown outcome was posted."""
+        ...
+
+    async def history(self, server: ServerRef, channel: ChannelRef, limit: int) -> Sequence[HistoryMessage]:
+        """Return the last messages of a channel, oldest first, at most `limit`."""
+        ...
+
+    async def typing(self, channel: ChannelRef) -> None:
+        """Show that an answer is being written."""
+        ...

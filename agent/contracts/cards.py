@@ -1,0 +1,45 @@
+"""Notices: a card that shows what the agent has learned or forgotten (memory.md, Notices)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agent.places import Audience
+
+
+class CardKind(StrEnum):
+    """What a card reports."""
+
+    SAVED = "saved"
+    UPDATED = "updated"
+    DELETED = "deleted"
+    EVICTED = "evicted"
+    DISCLOSURE = "disclosure"
+    """Said once to a person about whom something is kept for the first time."""
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card before a bridge gives it its own form; every text is untrusted data and pings no one."""
+
+    kind: CardKind
+    title: str
+    lines: tuple[str, ...] = ()
+    memory_id: int | None = None
+    about: str | None = None
+    """The label of the person or server that it is about."""
+    forgotten: str | None = None
+    """The text that an eviction or deletion removed."""
+    audience: Audience = Audience.SERVER
+
+
+class NoticeVisibility(StrEnum):
+    """How much of a card a server wants to see in the conversation."""
+
+    FULL = "full"
+    MINIMAL = "minimal"
+    """Title only; the full card goes to the thought log when one is set."""
+    HIDDEN = "hidden"
+    """Thought log only."""

@@ -1,0 +1,93 @@
+"""What a prompt is made of: structured items, so that untrusted text stays data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Section(StrEnum):
+    """Where an item stands: what may be cached comes before what changes each turn."""
+
+    PREFIX = "prefix"
+    TAIL = "tail"
+
+
+class Role(StrEnum):
+    """Whose voice an item has on the wire."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class Tag(StrEnum):
+    """What an item is. The order of declaration is the order in the prompt."""
+
+    PERSONA = "PERSONA"
+    RULES = "RULES"
+    PLACE = "PLACE"
+    LOREBOOK = "LOREBOOK"
+    KNOWLEDGE_SERVER_MEMORIES = "KNOWLEDGE_SERVER_MEMORIES"
+    KNOWLEDGE_USER_MEMORIES = "KNOWLEDGE_USER_MEMORIES"
+    PARTICIPANTS = "PARTICIPANTS"
+    HISTORY = "HISTORY"
+    RECALL = "RECALL"
+    NOW = "NOW"
+    MESSAGE = "MESSAGE"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEntry:
+    """One fact of an item, alone: plain text without an id, for whoever must fit entries into a budget."""
+
+    identity: str
+    """Internal, unique in the prompt, as in `server_memory:12`."""
+    text: str
+    """Plain text, resolved like the block."""
+    line: str
+    """What the block shows for this entry (its heading not included)."""
+    recency: datetime | None = None
+    """Least recent goes first when the budget is short; None is never trimmed alone."""
+    group: str = ""
+    """The heading that this entry stands below, where an item has several."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """One piece of the prompt from one contributor."""
+
+    tag: Tag
+    role: Role
+    section: Section
+    text: str
+    """The formatted block, used when `entries` is empty."""
+    entries: tuple[ContextEntry, ...] = ()
+    """When given, the block is the groups' headings with their entries' lines, and may be trimmed by entries."""
+    required: bool = False
+    """Never dropped for the budget."""
+
+    def render(self) -> str:
+        """Return the block: the text, or each group's heading followed by its lines."""
+        if not self.entries:
+            return self.text
+        lines: list[str] = []
+        group: str | None = None
+        for entry in self.entries:
+            if entry.group != group:
+                group = entry.group
+                if group:
+                    lines += ([""] if lines else []) + [group]
+            lines.append(entry.line)
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What the budget left out of a prompt."""
+
+    tag: Tag
+    identity: str | None
+    """The entry; None for the whole item."""
+    reason: str

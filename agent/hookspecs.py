@@ -1,0 +1,210 @@
+# mypy: disable-error-code="empty-body"
+# (a hook is declared, not implemented, here)
+"""Every hook, in one file: when it is called, what it gets, what a result means.
+
+The mode of each hook stands beside its declaration (architecture.md, Plugins):
+
+- `collect`: every result, in the order of plugins.toml; a plugin that raises or is late is left out and counted.
+- `first`: the first result that is not None; a plugin that raises or is late is passed over,
+  except in `resolve_speaker`, where the result is then `Unavailable`.
+- `guard`: every plugin may refuse; the first `Denial` stops the action; raising, being late, or answering anything
+  but None or a `Denial` counts as a denial.
+- `lifecycle`: called once for each plugin; a failure of `start` stops the start of the agent.
+
+Hooks may be `def` or `async def`. Only `agent/plugin_host.py` calls them. docs/hooks.md has one section a hook, and a
+test holds it equal to this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+import pluggy
+
+if TYPE_CHECKING:
+    import typer
+
+    from agent.commands import Command
+    from agent.contracts.context import ContextItem
+    from agent.contracts.memory import MemoryRead, MemoryWrite, MemoryWritten
+    from agent.contracts.people import Account, Denial, Speaker
+    from agent.core import Core
+    from agent.events import MessageCreated
+    from agent.tools import Connection, Json, Tool
+    from agent.turn.values import Turn
+
+PROJECT: Final = "isthmus"
+hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Marks a method of a plugin class as the implementation of the hook of that name."""
+
+
+class Mode(StrEnum):
+    """How the results of several plugins are brought together."""
+
+    COLLECT = "collect"
+    FIRST = "first"
+    GUARD = "guard"
+    LIFECYCLE = "lifecycle"
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """The mode of a hook, and the seconds that one plugin may take."""
+
+    mode: Mode
+    deadline: float
+
+
+HOOKS: Final[dict[str, Hook]] = {}
+"""Every hook by name, filled by the declarations below."""
+
+_marker = pluggy.HookspecMarker(PROJECT)
+
+
+def _spec[F: Callable[..., Any]](mode: Mode, deadline: float = 5.0) -> Callable[[F], F]:
+    """Declare a hook under its mode and deadline (seconds)."""
+
+    def declare(function: F) -> F:
+        HOOKS[function.__name__] = Hook(mode, deadline)
+        return _marker(function)
+
+    return declare
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """An answer of `resolve_speaker`: wait for a proxy's repost until then; the core resumes the event by the clock."""
+
+    until: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attested:
+    """An answer of `resolve_speaker`: a registered service says that this speaker said it."""
+
+    speaker: Speaker
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """An answer of `resolve_speaker`: who spoke cannot be known now; never "it is the account"."""
+
+    reason: str
+
+
+type SpeakerAnswer = Hold | Attested | Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """One line of `isthmus doctor`."""
+
+    name: str
+    state: str
+    """`ok`, `warn` or `fail`."""
+    text: str
+    remedy: str = ""
+    """The command or setting that mends it; required unless ok."""
+
+
+@_spec(Mode.LIFECYCLE, deadline=30.0)
+async def start(core: Core) -> None:
+    """Called once, after migrations and in the order of `requires`: keep `core`, load what is needed."""
+
+
+@_spec(Mode.LIFECYCLE)
+async def stop() -> None:
+    """Called once at the end, in the opposite order of `start`: let go of everything."""
+
+
+@_spec(Mode.COLLECT)
+def register_tools() -> Sequence[Tool]:
+    """Called once after `start`: return the tools that the model may call."""
+
+
+@_spec(Mode.COLLECT)
+def register_commands() -> Sequence[Command]:
+    """Called once after `start`: return the commands that every bridge offers."""
+
+
+@_spec(Mode.COLLECT)
+def register_cli(app: typer.Typer) -> None:
+    """Called when the command line is built, before `start`: add sub-commands to `app`; no I/O here."""
+
+
+@_spec(Mode.COLLECT)
+async def context_items(turn: Turn) -> Sequence[ContextItem]:
+    """Called once a turn, while the prompt is built: return items in the cached prefix or the tail."""
+
+
+@_spec(Mode.COLLECT)
+async def recall(turn: Turn, query: str) -> Sequence[ContextItem]:
+    """Called once a turn, after `context_items`: return what the query calls back, for the uncached tail."""
+
+
+@_spec(Mode.COLLECT)
+async def turn_finished(turn: Turn, placed: Sequence[str]) -> None:
+    """Called after the reply is committed, with the identities of the entries that stood in the prompt."""
+
+
+@_spec(Mode.COLLECT)
+async def person_registered(account: Account) -> None:
+    """Called after an account was seen for the first time and its row is committed."""
+
+
+@_spec(Mode.COLLECT)
+async def identity_registered(speaker: Speaker) -> None:
+    """Called after a proxied identity was attested for the first time and its rows are committed."""
+
+
+@_spec(Mode.COLLECT)
+async def export_person(account: Account) -> dict[str, Json]:
+    """Called for `/privacy export`: return everything held about the person, by the plugin's own keys."""
+
+
+@_spec(Mode.COLLECT, deadline=30.0)
+async def erase_person(conn: Connection, account: Account) -> dict[str, int]:
+    """Called inside the one transaction of an erasure: delete by SQL on `conn`, return counts by kind.
+
+    Unlike other `collect` hooks, a failure here rolls the whole erasure back.
+    """
+
+
+@_spec(Mode.COLLECT)
+async def health() -> Sequence[Health]:
+    """Called by `isthmus doctor` and `/readyz`: return one line for each thing that can be well or ill."""
+
+
+@_spec(Mode.FIRST)
+async def resolve_speaker(event: MessageCreated, account: Account) -> SpeakerAnswer | None:
+    """Called for each message before admission: who said it. None: nothing to say, it is the account."""
+
+
+@_spec(Mode.FIRST, deadline=10.0)
+async def write_memory(write: MemoryWrite) -> MemoryWritten | None:
+    """Called to save without knowing the memory plugin (bio seeding, importers): every guard is asked, as ever."""
+
+
+@_spec(Mode.GUARD, deadline=2.0)
+async def guard_turn(turn: Turn) -> Denial | None:
+    """Called after admission and before the prompt is built: refuse to answer, in silence."""
+
+
+@_spec(Mode.GUARD, deadline=2.0)
+async def guard_memory_read(read: MemoryRead) -> Denial | None:
+    """Called before memories of one owner are shown to anybody, the model included."""
+
+
+@_spec(Mode.GUARD, deadline=2.0)
+async def guard_memory_write(write: MemoryWrite) -> Denial | None:
+    """Called before a memory is created or updated (never for deletions), outside of any transaction."""
+
+
+@_spec(Mode.GUARD, deadline=0.25)
+async def recheck_memory_write(conn: Connection, write: MemoryWrite) -> Denial | None:
+    """Called inside the writing transaction, after its locks: SQL on `conn` only, no pool, no network."""

@@ -1,0 +1,1 @@
+"""Who is who: keys, names, the directory of a server, and the resolver that refuses to guess."""

@@ -1,0 +1,1 @@
+"""One reply: `flow.py` holds the steps in order and nothing else; one file a step."""
