@@ -91,3 +91,15 @@ class LeftOut:
     identity: str | None
     """The entry; None for the whole item."""
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The whole prompt, in order, and what did not fit."""
+
+    items: tuple[ContextItem, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+    def identities(self) -> tuple[str, ...]:
+        """Return the identities of every entry that stands in the prompt."""
+        return tuple(entry.identity for item in self.items for entry in item.entries)
