@@ -1,0 +1,1 @@
+"""What tests of the agent, of plugins and of bridges are made with."""

@@ -1,0 +1,40 @@
+import asyncio
+import time
+
+import pytest
+
+from agent.testing.loop_watch import LoopWatch
+
+
+@pytest.mark.unwatched_loop
+async def test_a_callback_that_holds_the_loop_is_found() -> None:
+    watch = LoopWatch()
+    watch.start()
+    asyncio.get_running_loop().call_soon(time.sleep, 0.2)
+    await asyncio.sleep(0.01)
+    (fault,) = watch.stop()
+    assert "held up" in fault
+    assert "time.sleep" in fault or "0.2" in fault
+
+
+@pytest.mark.unwatched_loop
+async def test_an_exception_that_nobody_handles_is_found() -> None:
+    async def fail() -> None:
+        raise ValueError("nobody looks")
+
+    watch = LoopWatch()
+    watch.start()
+    task = asyncio.create_task(fail())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    del task
+    (fault,) = watch.stop()
+    assert "nobody looks" in fault
+
+
+@pytest.mark.unwatched_loop
+async def test_waiting_is_no_fault() -> None:
+    watch = LoopWatch()
+    watch.start()
+    await asyncio.sleep(0.2)
+    assert watch.stop() == []
