@@ -19,7 +19,7 @@ from agent.settings.model import (
     Settings,
 )
 from agent.settings.origins import Origins
-from agent.settings.secrets import Secret, find_secrets, names_a_secret
+from agent.settings.secrets import Secret, find_secrets
 from agent.settings.validate import validate_section
 
 __all__ = [
@@ -43,6 +43,5 @@ __all__ = [
     "default_data_dir",
     "find_secrets",
     "load_settings",
-    "names_a_secret",
     "validate_section",
 ]

@@ -57,8 +57,8 @@ def _http_url(text: str) -> str:
 
 
 def _database_url(secret: Secret) -> Secret:
-    if secret.kind == "literal":
-        check_database_url(secret.resolve().get_secret_value())
+    if secret.literal is not None:
+        check_database_url(secret.literal.get_secret_value())
     return secret
 
 
@@ -148,11 +148,12 @@ class DatabaseSettings(Section):
     @property
     def embedded(self) -> bool:
         """Whether the database is the embedded one."""
-        return self.url.kind == "literal" and self.url.resolve().get_secret_value() == "embedded"
+        return self.url.literal is not None and self.url.literal.get_secret_value() == "embedded"
 
     def resolve_url(self) -> str:
         """The URL, password included: never log it. Raises SecretError or ValueError (which does not quote it)."""
-        return check_database_url(self.url.resolve().get_secret_value())
+        # A literal without a password is no secret; it must not be taken out of the logs.
+        return check_database_url((self.url.literal or self.url.resolve()).get_secret_value())
 
 
 class LoggingSettings(Section):

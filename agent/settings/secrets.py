@@ -16,21 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, SecretStr
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from agent.redaction import HIDDEN, names_a_secret, remember_secret
 from agent.settings.errors import KeyPath, SecretError
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, ValidationInfo
 
 MAX_SECRET_BYTES = 64 * 1024
-HIDDEN = "**********"
-_NAME_HINTS = ("token", "secret", "password", "passphrase", "api_key", "apikey", "credential", "private_key")
-
-
-def names_a_secret(key: str) -> bool:
-    """Whether a key's name says that its value is a secret (`api_key`, `bot_token`, `PASSWORD`)."""
-    lowered = key.lower()
-    # `tokens` counts (context_tokens, turn_tokens): a limit, not a secret.
-    return any(hint in lowered for hint in _NAME_HINTS) and not lowered.endswith("tokens")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -68,18 +60,28 @@ class Secret:
         return HIDDEN if self.kind == "literal" else f"{self.kind}:{self.name}"
 
     @property
+    def literal(self) -> SecretStr | None:
+        """The value itself where the settings hold it."""
+        return self._literal
+
+    @property
     def path(self) -> Path:
         """The file of a `file:` secret, absolute where the base is known."""
         path = Path(self.name).expanduser()
         return path if self._base is None else self._base / path
 
     def resolve(self) -> SecretStr:
-        """Read the secret now (a small file or a variable). Raises SecretError with the way out."""
+        """Read the secret now (a small file or a variable), and keep it out of the logs from now on.
+
+        Raises SecretError with the way out.
+        """
         if self._literal is not None:
+            remember_secret(self._literal.get_secret_value())
             return self._literal
         value = self._from_variable() if self.kind == "env" else self._from_file()
         if not value:
             raise SecretError(f"secret {self} is empty")
+        remember_secret(value)
         return SecretStr(value)
 
     def _from_variable(self) -> str:

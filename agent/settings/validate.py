@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel, ValidationError
 
+from agent.redaction import HIDDEN, names_a_secret
 from agent.settings.errors import KeyPath, Problem, SettingsError, dotted, in_order
 from agent.settings.fields import deep_names, field_names, is_secret, unknown_keys
 from agent.settings.origins import Origins
-from agent.settings.secrets import HIDDEN, names_a_secret
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

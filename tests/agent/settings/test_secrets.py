@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from agent.settings import Secret, SecretError, Section, find_secrets, names_a_secret, validate_section
+from agent.settings import Secret, SecretError, Section, find_secrets, validate_section
 from agent.settings.errors import SettingsError
 from agent.settings.secrets import MAX_SECRET_BYTES
 from tests.agent.settings.conftest import World
@@ -151,11 +151,6 @@ def test_doctor_hears_of_secrets_that_cannot_be_read(world: World) -> None:
 def test_secrets_compare_by_reference_and_travel() -> None:
     assert Secret.parse("env:A", {"A": "1"}) == Secret.parse("env:A", {"A": "2"})
     assert pickle.loads(pickle.dumps(Secret.parse("file:a"))) == Secret.parse("file:a")  # noqa: S301 - our own bytes
-
-
-def test_which_names_mean_secrets() -> None:
-    assert all(map(names_a_secret, ("token", "BOT_TOKEN", "api_key", "hs_token", "client_secret", "password")))
-    assert not any(map(names_a_secret, ("context_tokens", "turn_tokens", "name", "monkey", "keys")))
 
 
 def test_secrets_are_found_in_lists_and_tables() -> None:
