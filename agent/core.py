@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.clock import Clock, Ids
+    from agent.plugin_host import PluginHost
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,3 +16,4 @@ class Core:
 
     clock: Clock
     ids: Ids
+    hooks: PluginHost

@@ -132,6 +132,8 @@ class AgentSettings(Section):
     request_timeout: float = Field(default=60.0, gt=0, le=3_600)
     """Seconds that one request to a model may take."""
     limits: LimitSettings = LimitSettings()
+    deadlines: Mapping[str, Annotated[float, Field(gt=0, le=3_600)]] = Field(default_factory=dict)
+    """Seconds that one plugin may take in a hook, by hook, where they differ from docs/hooks.md."""
     costs: Mapping[str, CostSettings] = Field(default_factory=dict)
     """Cost by model name, as it stands in `model`; a model that is not named costs nothing."""
 

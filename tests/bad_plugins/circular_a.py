@@ -1,0 +1,3 @@
+class Plugin:
+    name = "circular_a"
+    requires = ("circular_b",)

@@ -1,0 +1,3 @@
+class Plugin:
+    name = "circular_b"
+    requires = ("circular_a",)

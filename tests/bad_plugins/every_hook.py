@@ -1,0 +1,95 @@
+"""What the others share: every hook is implemented and misbehaves, but for those that the settings spare."""
+
+from agent.hookspecs import hookimpl
+from agent.settings import Section
+
+
+class EveryHook:
+    class Settings(Section):
+        spared: list[str] = ["start"]
+
+    def __init__(self, settings):
+        self.spared = settings.spared
+
+    async def misbehave(self, hook):
+        raise NotImplementedError
+
+    async def _do(self, hook):
+        if hook not in self.spared:
+            return await self.misbehave(hook)
+
+    @hookimpl
+    async def start(self, core):
+        return await self._do("start")
+
+    @hookimpl
+    async def stop(self):
+        return await self._do("stop")
+
+    @hookimpl
+    async def register_tools(self):
+        return await self._do("register_tools")
+
+    @hookimpl
+    async def register_commands(self):
+        return await self._do("register_commands")
+
+    @hookimpl
+    async def register_cli(self, app):
+        return await self._do("register_cli")
+
+    @hookimpl
+    async def context_items(self, turn):
+        return await self._do("context_items")
+
+    @hookimpl
+    async def recall(self, turn, query):
+        return await self._do("recall")
+
+    @hookimpl
+    async def turn_finished(self, turn, placed):
+        return await self._do("turn_finished")
+
+    @hookimpl
+    async def person_registered(self, account):
+        return await self._do("person_registered")
+
+    @hookimpl
+    async def identity_registered(self, speaker):
+        return await self._do("identity_registered")
+
+    @hookimpl
+    async def export_person(self, account):
+        return await self._do("export_person")
+
+    @hookimpl
+    async def erase_person(self, conn, account):
+        return await self._do("erase_person")
+
+    @hookimpl
+    async def health(self):
+        return await self._do("health")
+
+    @hookimpl
+    async def resolve_speaker(self, event, account):
+        return await self._do("resolve_speaker")
+
+    @hookimpl
+    async def write_memory(self, write):
+        return await self._do("write_memory")
+
+    @hookimpl
+    async def guard_turn(self, turn):
+        return await self._do("guard_turn")
+
+    @hookimpl
+    async def guard_memory_read(self, read):
+        return await self._do("guard_memory_read")
+
+    @hookimpl
+    async def guard_memory_write(self, write):
+        return await self._do("guard_memory_write")
+
+    @hookimpl
+    async def recheck_memory_write(self, conn, write):
+        return await self._do("recheck_memory_write")

@@ -1,0 +1,1 @@
+from a_library_that_is_not_installed import something

@@ -1,0 +1,3 @@
+class Plugin:
+    name = "missing_requirement"
+    requires = ("nowhere",)

@@ -1,0 +1,5 @@
+class Plugin:
+    name = "syntax_error"
+
+    def start(self, core:
+        pass

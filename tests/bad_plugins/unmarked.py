@@ -1,0 +1,5 @@
+class Plugin:
+    name = "unmarked"
+
+    async def guard_turn(self, turn):
+        return None
