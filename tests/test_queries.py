@@ -9,7 +9,12 @@ from agent.store.pool import Store
 from agent.store.queries import parse_queries
 
 ROOT = Path(__file__).parents[1]
-FILES = sorted(path for part in ("agent", "plugins", "bridges") for path in (ROOT / part).rglob("queries*.sql"))
+FILES = sorted(
+    path
+    for part in ("agent", "plugins", "bridges")
+    for path in (ROOT / part).rglob("*.sql")
+    if "migrations" not in path.relative_to(ROOT).parts
+)
 
 
 def test_there_are_files_of_queries() -> None:

@@ -50,9 +50,11 @@ CREATE TABLE accounts (
     disclosed_at      timestamptz,
     created_at        timestamptz NOT NULL,
     last_seen_at      timestamptz NOT NULL,
-    UNIQUE (platform, external_id)
+    UNIQUE (external_id, platform, kind)
 );
 CREATE INDEX accounts_user ON accounts (user_id);
+COMMENT ON COLUMN accounts.kind IS 'With external_id the key of a participant: the same digits of two kinds never collide.';
+COMMENT ON COLUMN accounts.display_name IS 'The last name seen anywhere; what a server shows is in names. Empty after an erasure.';
 COMMENT ON COLUMN accounts.disclosed_at IS 'When the person was told, once, that the agent remembers.';
 COMMENT ON COLUMN accounts.forgotten_before IS 'Nothing whose source is older may be kept.';
 
@@ -67,7 +69,7 @@ CREATE TABLE names (
 );
 CREATE INDEX names_normalised ON names (server_id, normalised);
 CREATE INDEX names_account ON names (account_id);
-COMMENT ON TABLE names IS 'What somebody is called in a server, by source: guild, global, username, handle.';
+COMMENT ON TABLE names IS 'What somebody is called in a server, by source: guild, nickname, global, username.';
 
 CREATE TABLE persona_lineages (
     persona_lineage_id  bigint PRIMARY KEY,
@@ -80,13 +82,15 @@ CREATE TABLE personas (
     persona_id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     server_id           bigint NOT NULL REFERENCES servers ON DELETE CASCADE,
     persona_lineage_id  bigint NOT NULL REFERENCES persona_lineages CHECK (persona_lineage_id <> 0),
-    nickname            text NOT NULL CHECK (nickname <> ''),
-    prompt              text NOT NULL,
+    nickname            text CHECK (nickname <> ''),
+    prompt              text,
     avatar              text,
-    triggers            text[] NOT NULL DEFAULT '{}',
+    triggers            text[],
     is_default          boolean NOT NULL DEFAULT false,
-    created_at          timestamptz NOT NULL
+    created_at          timestamptz NOT NULL,
+    CHECK (is_default OR (nickname IS NOT NULL AND prompt IS NOT NULL AND triggers IS NOT NULL))
 );
+COMMENT ON TABLE personas IS 'Characters of a server. What is null in a default persona is as the deployment has set it.';
 CREATE UNIQUE INDEX personas_default ON personas (server_id) WHERE is_default;
 CREATE UNIQUE INDEX personas_nickname ON personas (server_id, lower(nickname));
 

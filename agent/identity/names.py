@@ -1,0 +1,87 @@
+"""Names: labels to search by, and untrusted text. Nobody's identity is ever derived from one."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from enum import StrEnum
+from typing import Final
+
+from agent.identity.keys import ParticipantKey, ParticipantKind
+from agent.text import clean, clip, one_line
+
+LABEL_LIMIT: Final = 64
+"""Longest label that is ever shown, in characters."""
+NAME_LIMIT: Final = 256
+"""Longest normalised name, in characters; what is longer is cut before it is compared or kept."""
+_INPUT_LIMIT: Final = 1024
+"""More of an input than this is never looked at."""
+
+# Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt, 16.0), which holds most bidirectional controls,
+# U+17B4, U+17B5 and the variation selectors; then the annotation marks, lone surrogates, and the controls that are
+# no white space.
+_IGNORED: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "\ud800-\udfff\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]"
+)
+# What may stand in a label is less strict: U+200C and U+200D join letters and emoji, U+FE0F makes emoji colourful.
+_HIDDEN: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_BLANK: Final = re.compile("[\\s\u2800]+")  # the blank pattern of Braille is used as an invisible name
+
+
+class NameSource(StrEnum):
+    """Where a name comes from, strongest first (identity.md, Names)."""
+
+    GUILD = "guild"
+    """The name shown in this server: the primary label."""
+    NICKNAME = "nickname"
+    """A nickname that was saved by a command."""
+    GLOBAL = "global"
+    USERNAME = "username"
+
+    @property
+    def strength(self) -> int:
+        """Return its place in the order of strength; 0 is the strongest."""
+        return list(NameSource).index(self)
+
+
+def normalise(name: str) -> str:
+    """Return the form under which names are compared; applying it twice changes nothing.
+
+    NFKC, casefold, without default-ignorable, control and bidirectional characters, each run of white space one space,
+    no leading `@`. Equal forms do not mean the same person.
+    """
+    before, after = name[:_INPUT_LIMIT], _normalise_once(name[:_INPUT_LIMIT])
+    while after != before:  # casefolding and removing can open the way for another composition
+        before, after = after, _normalise_once(after)
+    return after
+
+
+def _normalise_once(name: str) -> str:
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    text = _BLANK.sub(" ", _IGNORED.sub("", folded))[:NAME_LIMIT]
+    return unicodedata.normalize("NFKC", text).strip(" ").lstrip("@ ")[:NAME_LIMIT].rstrip(" ")
+
+
+def label(name: str, key: ParticipantKey) -> str:
+    """Return a name as it may be shown: one line, at most 64 characters, nothing hidden in it, never empty."""
+    shown = clip(_BLANK.sub(" ", _HIDDEN.sub("", one_line(clean(name[:_INPUT_LIMIT])))).strip(), LABEL_LIMIT)
+    return shown if normalise(shown) else fallback_label(key)
+
+
+def fallback_label(key: ParticipantKey) -> str:
+    """Return a readable label for somebody whose name shows nothing, made from the id."""
+    if key.kind is ParticipantKind.MATRIX_USER:
+        return clip(one_line(clean(key.id)), LABEL_LIMIT)
+    word = key.kind.value.rpartition("_")[2]
+    return clip(f"{word} {one_line(clean(key.id[-_INPUT_LIMIT:]))}", LABEL_LIMIT)
+
+
+def place_name(name: str, external_id: str) -> str:
+    """Return the name of a server or channel as it may be kept and shown; its id where it shows nothing."""
+    shown = clip(_BLANK.sub(" ", _HIDDEN.sub("", one_line(clean(name[:_INPUT_LIMIT])))).strip(), 2 * LABEL_LIMIT)
+    return shown if normalise(shown) else clip(one_line(clean(external_id)), 2 * LABEL_LIMIT)

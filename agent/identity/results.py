@@ -1,0 +1,106 @@
+"""What the resolver answers: five results, matched exhaustively; none of them is a guess."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agent.contracts.people import Account, Speaker
+from agent.identity.keys import ParticipantKey
+
+
+class Step(StrEnum):
+    """What decided."""
+
+    MENTION = "mention"
+    """An explicit mention, by id."""
+    HANDLE = "handle"
+    """A handle of the conversation."""
+    SPEAKER = "speaker"
+    """`me`, or the speaker's own handle."""
+    BOT = "bot"
+    """`{bot}`, or a name that only the agent bears here."""
+    NAME = "name"
+    """The only owner of that name in this server."""
+    LABEL = "label"
+    """Of several owners the only participant who is shown under that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Exactly one person, who can own personal memories."""
+
+    account: Account
+    """Who answers for the person: privacy and blacklist are its."""
+    speaker: Speaker
+    """The person: the account itself, or a proxied identity."""
+    label: str
+    handle: str | None
+    """The handle, when the person takes part in the conversation."""
+    step: Step
+
+    @property
+    def user_id(self) -> int | None:
+        """Return the owner of the personal memories."""
+        return self.speaker.user_id
+
+
+@dataclass(frozen=True, slots=True)
+class Self:
+    """The agent itself."""
+
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeUser:
+    """Exactly one person, who has no user row: personal scope falls back to server_wide."""
+
+    account: Account
+    display_name: str
+    bridge: str | None
+    """The relay that brought the person here; None for one in a native room."""
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One of several who may be meant; never somebody whose privacy is FULL."""
+
+    key: ParticipantKey
+    label: str
+    distinction: str
+    """What tells this one from the others of the same name: username or id, or that it is the agent."""
+    handle: str | None
+    """As the model may write it to mean this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """Several bear that name; some of them may not be listed."""
+
+    name: str
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Somebody with a name that is near; a question to ask back, never an answer."""
+
+    key: ParticipantKey
+    label: str
+    name: str
+    """The name that is near."""
+    score: float
+    """0 to 100."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotFound:
+    """Nobody here bears that name."""
+
+    name: str
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+type Resolution = Resolved | Self | BridgeUser | Ambiguous | NotFound

@@ -1,1 +1,0 @@
-"""Chat models and embedding models: one small surface over the providers, which are imported only when used."""
