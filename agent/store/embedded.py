@@ -210,6 +210,12 @@ class EmbeddedServer:
                 path.unlink()
 
 
+def _environment() -> dict[str, str]:
+    """Return what the server needs of our environment, which may hold tokens that it must not have."""
+    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "TZDIR") if name in os.environ}
+    return {"PATH": os.defpath, "LC_ALL": "C", **kept}
+
+
 def _spawn(arguments: list[str], log: int) -> subprocess.Popen[bytes]:
     """Start the server from a thread that waits for it.
 
@@ -229,7 +235,7 @@ def _spawn(arguments: list[str], log: int) -> subprocess.Popen[bytes]:
                     stdout=log,
                     stderr=log,
                     cwd="/",
-                    env={"PATH": os.defpath, "LC_ALL": "C"},
+                    env=_environment(),
                     start_new_session=True,  # Ctrl-C in the terminal is for us; the server is stopped last
                 )
             )

@@ -100,7 +100,7 @@ class Store:
         try:
             self._pool = await asyncpg.create_pool(
                 self.dsn,
-                min_size=1,
+                min_size=0,
                 max_size=self._size,
                 timeout=CONNECT_SECONDS,
                 max_cached_statement_lifetime=0,
@@ -109,8 +109,10 @@ class Store:
                 init=prepare,
                 reset=_leave_session,
             )
+            async with self._pool.acquire():  # what is wrong with the address shows here
+                pass
         except (asyncpg.PostgresError, asyncpg.InterfaceError, ValueError, OSError) as error:
-            await asyncio.to_thread(self._server.stop)
+            await self.close()
             raise explain(error, self.dsn) from error
 
     async def close(self) -> None:
@@ -146,9 +148,12 @@ class Store:
             yield borrowed
         except LOST as error:
             raise explain(error, self.dsn) from error
+        except asyncpg.InternalClientError as error:  # the server's farewell came between two statements
+            borrowed.terminate()
+            raise self._lost() from error
         except (asyncpg.InterfaceError, OSError) as error:
-            if borrowed.is_closed():
-                raise explain(ConnectionError("the connection was lost"), self.dsn) from error
+            if _is_gone(borrowed):
+                raise self._lost() from error
             raise
         finally:
             await self._release(pool, borrowed)
@@ -195,6 +200,9 @@ class Store:
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 
+    def _lost(self) -> StoreError:
+        return explain(ConnectionError("the connection was lost"), self.dsn)
+
     def _opened(self) -> asyncpg.Pool[asyncpg.Record]:
         if self._pool is None:
             raise DatabaseUnavailable("the store is closed")
@@ -230,11 +238,18 @@ class Store:
     async def _release(self, pool: asyncpg.Pool[asyncpg.Record], borrowed: PooledConnection) -> None:
         try:
             await pool.release(borrowed)
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError):
             # It was lost while it was rolled back; asyncpg has dropped it. What the borrower met is what counts.
-            if not borrowed.is_closed():
+            if not _is_gone(borrowed):
                 raise
 
 
 async def _leave_session(connection: asyncpg.Connection[asyncpg.Record]) -> None:
     """In place of asyncpg's reset; see Store."""
+
+
+def _is_gone(borrowed: PooledConnection) -> bool:
+    try:
+        return borrowed.is_closed()
+    except asyncpg.InterfaceError:  # the pool has taken it back already
+        return True

@@ -85,7 +85,7 @@ class DatabaseCluster:
 @contextlib.contextmanager
 def running_cluster() -> Iterator[DatabaseCluster]:
     """Run a cluster of one's own in a temporary directory that is removed afterwards."""
-    _remove_leftovers()
+    remove_leftovers()
     with temporary_data_directory() as directory:
         server = EmbeddedServer(directory, settings=SETTINGS, durable=False)
         server.ensure_running()
@@ -98,17 +98,21 @@ def running_cluster() -> Iterator[DatabaseCluster]:
 @contextlib.contextmanager
 def temporary_data_directory() -> Iterator[Path]:
     """Give a short-lived directory, in memory where that is possible; short enough for a socket."""
-    parent = _MEMORY if os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
-    directory = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
+    directory = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=temporary_parent()))
     try:
         yield directory
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _remove_leftovers() -> None:
-    """Remove what sessions that were killed have left in memory."""
-    for directory in _MEMORY.glob(f"{_PREFIX}*"):
+def temporary_parent() -> Path:
+    """Return where temporary directories go: memory, where it is writable."""
+    return _MEMORY if os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
+
+
+def remove_leftovers() -> None:
+    """Remove what sessions that were killed have left behind."""
+    for directory in temporary_parent().glob(f"{_PREFIX}*"):
         pid = directory.name.removeprefix(_PREFIX).partition("-")[0]
         with contextlib.suppress(ValueError, PermissionError):
             try:

@@ -62,7 +62,7 @@ class LoopWatch:
         finally:
             seconds = time.perf_counter() - began
             if seconds >= self._limit and seconds - (self._waited_seconds() - waited) >= self._limit:
-                self._faults.append(f"the event loop was held up for {seconds:.3f} s by {handle!r}")
+                self._faults.append(f"the event loop was held up for {seconds:.3f} s by {_culprit(handle)!r}")
 
     def _waited_seconds(self) -> float:
         """Return how long this thread has been ready to run and was given no processor."""
@@ -73,3 +73,9 @@ class LoopWatch:
     def _unhandled(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
         self._faults.append(f"the event loop reports: {context['message']} {error!r}")
+
+
+def _culprit(handle: Any) -> object:
+    """Return the task of a step, or the callback that is no step of one."""
+    owner = getattr(handle._callback, "__self__", None)  # noqa: SLF001
+    return owner if isinstance(owner, asyncio.Task) else handle
