@@ -23,7 +23,7 @@ import pluggy
 from agent import hookspecs, logs
 from agent.contracts.people import Denial, Refusal
 from agent.extensions.calls import Call, Caller, Failure, Reason
-from agent.extensions.check import check_plugin, hook_arguments, texts
+from agent.extensions.check import check_plugin, hook_arguments, optional_problem, texts
 from agent.extensions.failures import Failures
 from agent.extensions.order import Complaint, start_order
 from agent.extensions.results import check_for
@@ -134,10 +134,12 @@ class PluginHost:
     def _admit(self, plugins: Iterable[object], optional: Collection[str]) -> Iterator[Complaint]:
         for plugin in plugins:
             is_optional = getattr(plugin, "name", None) in optional
-            checked = check_plugin(plugin, optional=is_optional)
+            checked = check_plugin(plugin)
             for warning in checked.warnings:
                 _log.warning("plugin_looks_wrong", plugin=checked.name, problem=warning)
             yield from (Complaint(checked.name, problem) for problem in checked.problems)
+            if is_optional and (problem := optional_problem(checked)):
+                yield Complaint(checked.name, problem)
             if checked.name in self._members:
                 yield Complaint(checked.name, "there are two plugins of this name: enable one of them")
                 continue
@@ -183,6 +185,11 @@ class PluginHost:
         """Return the migrations of those that have tables, in the order of `requires`; the core's come before."""
         found = ((name, getattr(self._members[name].plugin, "migrations", None)) for name in self._order)
         return tuple(MigrationSet(name, package) for name, package in found if package)
+
+    @property
+    def packages(self) -> dict[str, str]:
+        """Return the module that each plugin's class was written in, by the plugin's name; for the watchdog."""
+        return {name: type(member.plugin).__module__ for name, member in self._members.items()}
 
     def get(self, name: str) -> object | None:
         """Return the plugin of that name, started or not; for front ends and tests."""

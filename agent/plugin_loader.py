@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent import logs
-from agent.extensions.check import PROTECTING, check_plugin, texts
+from agent.extensions.check import check_plugin, optional_problem, texts
 from agent.extensions.find import PLUGIN, Unloadable, build, find_class, section_model
 from agent.extensions.names import did_you_mean
 from agent.extensions.order import start_order
@@ -80,12 +80,8 @@ class _Loading:
         checked = check_plugin(plugin)
         for problem in checked.problems:
             self.fail(name, problem)
-        if section.optional and (protecting := sorted(PROTECTING & checked.hooks.keys())):
-            self.refuse(
-                name,
-                f"cannot be optional, because it protects people ({', '.join(protecting)}): "
-                "remove optional = true, or set enabled = false",
-            )
+        if section.optional and (must_be_there := optional_problem(checked)):
+            self.refuse(name, must_be_there)
         if name not in self.refused and not checked.problems:
             self.plugins[name] = plugin
 

@@ -55,17 +55,6 @@ class Failure:
                 text = " ".join(str(self.error).split())
                 return f"{type(self.error).__name__}: {text}" if text else type(self.error).__name__
 
-    @property
-    def where(self) -> str:
-        """Return the line that raised, as `file:line in function`; empty when nothing was raised."""
-        traceback = self.error.__traceback__ if self.error else None
-        if traceback is None:
-            return ""
-        while traceback.tb_next:
-            traceback = traceback.tb_next
-        code = traceback.tb_frame.f_code
-        return f"{code.co_filename}:{traceback.tb_lineno} in {code.co_qualname}"
-
 
 @dataclass(frozen=True, slots=True)
 class Call:

@@ -46,7 +46,7 @@ def texts(value: object) -> tuple[str, ...] | None:
     return None
 
 
-def check_plugin(plugin: object, *, optional: bool = False) -> Checked:
+def check_plugin(plugin: object) -> Checked:
     """Check one plugin, and find its hooks."""
     name = getattr(plugin, "name", None)
     checked = Checked(name if isinstance(name, str) else type(plugin).__name__)
@@ -58,15 +58,18 @@ def check_plugin(plugin: object, *, optional: bool = False) -> Checked:
     if not isinstance(getattr(plugin, "migrations", None), str | None):
         checked.problems.append("its `migrations` must be the name of a package, as a text")
     _find_hooks(plugin, checked)
-    protecting = sorted(PROTECTING & checked.hooks.keys())
-    if optional and protecting:
-        checked.problems.append(
-            f"cannot be optional, because it protects people ({', '.join(protecting)}): "
-            "remove optional = true, or set enabled = false"
-        )
     if getattr(plugin, "covers", ()) and not any(HOOKS[hook].mode is Mode.GUARD for hook in checked.hooks):
         checked.problems.append("says what it `covers` but has no guard hook: implement one, or remove `covers`")
     return checked
+
+
+def optional_problem(checked: Checked) -> str | None:
+    """Say why a plugin cannot be optional; None when it can."""
+    protecting = sorted(PROTECTING & checked.hooks.keys())
+    if not protecting:
+        return None
+    hooks = ", ".join(protecting)
+    return f"cannot be optional, because it protects people ({hooks}): remove optional = true, or set enabled = false"
 
 
 def _find_hooks(plugin: object, checked: Checked) -> None:

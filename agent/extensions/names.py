@@ -35,8 +35,9 @@ def nearest(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None
     """Return the known name that is most like `name`; None when none is alike."""
     from difflib import get_close_matches  # only mistakes need it
 
-    found = get_close_matches(name.lower(), sorted(known), n=1, cutoff=alike)
-    return found[0] if found else None
+    without_case = {known_name.lower(): known_name for known_name in sorted(known)}
+    found = get_close_matches(name.lower(), without_case, n=1, cutoff=alike)
+    return without_case[found[0]] if found else None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -39,7 +39,10 @@ def start_order(
     ]
     order: list[str] = []
     waiting = dict(requires)
-    while ready := next((name for name, needs in waiting.items() if not any(n in waiting for n in needs)), None):
+    while True:
+        ready = next((name for name, needs in waiting.items() if not any(need in waiting for need in needs)), None)
+        if ready is None:
+            break
         del waiting[ready]
         order.append(ready)
     in_circles: set[str] = set()

@@ -21,6 +21,7 @@ type Check = Callable[[Any], Any]
 """Takes what a plugin answered, and returns it as the core takes it or raises `BadResult`."""
 
 _TOOL_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+DEEPEST_JSON: Final = 50
 _HEALTH_STATES: Final = frozenset({"ok", "warn", "fail"})
 
 
@@ -114,17 +115,23 @@ def _json_object(_plugin: str, result: Any) -> dict[str, Any] | None:
 
 
 def _check_json(value: object) -> None:
-    """Look through a value without recursion, so that a deep one cannot overflow the stack."""
-    found = [value]
-    for item in found:
-        if isinstance(item, Mapping):
-            if not _all(item, str):
-                raise BadResult("an object of JSON values is asked, but a key is no text")
-            found.extend(item.values())
-        elif isinstance(item, (list, tuple)):
-            found.extend(item)
-        else:
-            _expect(item, (str, int, float, bool, type(None)), "an object of JSON values is asked, but a value")
+    """Look through a value level by level, so that one that holds itself cannot keep us for ever."""
+    level = [value]
+    for _ in range(DEEPEST_JSON):
+        below: list[object] = []
+        for item in level:
+            if isinstance(item, Mapping):
+                if not _all(item, str):
+                    raise BadResult("an object of JSON values is asked, but a key is no text")
+                below.extend(item.values())
+            elif isinstance(item, (list, tuple)):
+                below.extend(item)
+            else:
+                _expect(item, (str, int, float, bool, type(None)), "an object of JSON values is asked, but a value")
+        if not below:
+            return
+        level = below
+    raise BadResult(f"an object of JSON values is asked, but it is nested deeper than {DEEPEST_JSON} levels")
 
 
 def _counts(_plugin: str, result: Any) -> dict[str, int] | None:
