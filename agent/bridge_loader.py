@@ -45,19 +45,22 @@ def load_bridges(loaded: LoadedSettings) -> LoadedBridges:
     for name, section in sections.items():
         if not section.enabled:
             continue
+        wrong: list[str] = []
         try:
             bridge = build(BRIDGE, name, find_class(BRIDGE, name, section.module), section, loaded)
-            if wrong := [*_wrong(bridge), *_taken(bridge, bridges)]:
-                raise Unloadable("; ".join(wrong))
-            bridges[name] = bridge
+            wrong = [*_lacks(bridge), *_taken(bridge, bridges)]
+            if not wrong:
+                bridges[name] = bridge
         except SettingsError as error:
             problems += error.problems
         except Unloadable as error:
-            if section.optional:
-                failed.append(Complaint(name, str(error)))
-                _log.error("optional_bridge_not_loaded", bridge=name, problem=str(error))
-            else:
-                problems.append(Problem(loaded.origins.of(("bridges", name)), f"bridges.{name}", str(error)))
+            wrong = [str(error)]
+        if section.optional:
+            failed += (Complaint(name, text) for text in wrong)
+        else:
+            problems += (Problem(loaded.origins.of(("bridges", name)), f"bridges.{name}", text) for text in wrong)
+    for complaint in failed:
+        _log.error("optional_bridge_not_loaded", bridge=complaint.name, problem=complaint.text)
     if problems:
         raise SettingsError(problems)
     return LoadedBridges(
@@ -68,7 +71,7 @@ def load_bridges(loaded: LoadedSettings) -> LoadedBridges:
     )
 
 
-def _wrong(bridge: object) -> Iterator[str]:
+def _lacks(bridge: object) -> Iterator[str]:
     """Say what a bridge lacks (agent/bridge.py)."""
     if problem := name_problem(getattr(bridge, "name", None)):
         yield problem

@@ -113,12 +113,12 @@ def reason(error: BaseException) -> str:
     text = " ".join(str(error).split())
     traceback, where = error.__traceback__, ""
     while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if not code.co_filename.startswith("<frozen"):
-            where = f" ({code.co_filename}, line {traceback.tb_lineno})"
+        file = traceback.tb_frame.f_code.co_filename
+        if file not in {__file__, importlib.__file__} and not file.startswith("<frozen"):
+            where = f" ({file}, line {traceback.tb_lineno})"
         traceback = traceback.tb_next
-    if isinstance(error, SyntaxError) or where.startswith(f" ({__file__},"):
-        where = ""  # its text says it better; or nothing but the import itself failed
+    if isinstance(error, SyntaxError):
+        where = ""  # its text says it better
     return f"{type(error).__name__}{': ' if text else ''}{clip(text, LONGEST_REASON)}{where}"
 
 
