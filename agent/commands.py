@@ -15,14 +15,20 @@ if TYPE_CHECKING:
 
 
 class OptionKind(StrEnum):
-    """What an option takes."""
+    """What an option takes, and what a command gets for it."""
 
     TEXT = "text"
+    """A str."""
     INTEGER = "integer"
+    """An int."""
     BOOLEAN = "boolean"
+    """A bool."""
     PERSON = "person"
+    """A `ParticipantKey`."""
     CHANNEL = "channel"
+    """The channel's id on its platform, a str."""
     FILE = "file"
+    """An `Attachment`, whose `url` the bridge can read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,11 @@ Exception
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-MAX_PART = 80
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 type KeyPath = tuple[str | int, ...]
 
@@ -50,12 +45,10 @@ class Problem:
     """The nearest valid name for an unknown key, or the nearest valid value."""
 
     def __str__(self) -> str:
-        """One printable line: where, which key, its value, what is expected, the nearest name."""
+        """One line: where, which key, its value, what is expected, the nearest name."""
         what = f"{self.key} = {self.value}" if self.value is not None else self.key
         line = f"{self.origin}: {what}: {self.expected}" if what else f"{self.origin}: {self.expected}"
-        if self.nearest:
-            line += f" (did you mean {self.nearest}?)"
-        return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
+        return f"{line} (did you mean {self.nearest}?)" if self.nearest else line
 
 
 class SettingsError(Exception):
@@ -82,13 +75,11 @@ def in_order(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def dotted(path: KeyPath) -> str:
-    """`("agent", "triggers", 2)` as `agent.triggers[2]`; a part that is no bare TOML key stands in quotes."""
+    """`("agent", "triggers", 2)` as `agent.triggers[2]`."""
     text = ""
     for part in path:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            shown = part if _BARE.fullmatch(part) else json.dumps(part, ensure_ascii=False)
-            shown = shown if len(shown) <= MAX_PART else f"{shown[:MAX_PART]}…"
-            text += f".{shown}" if text else shown
+            text += f".{part}" if text else part
     return text

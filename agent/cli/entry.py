@@ -1,0 +1,142 @@
+"""Builds the command line, runs one command, and turns whatever goes wrong into one or two lines and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from agent.cli import (
+    chat,
+    doctor,
+    migrate,
+    plugins,
+    prompt,
+    resolve,
+    run,
+    tools,
+)
+from agent.cli.errors import FAILED, INTERRUPTED, OK, WRONG_CALL, CallRefused, CommandFailed
+from agent.cli.output import print_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NAME: Final = "isthmus"
+BUILT_IN: Final = frozenset({"chat", "doctor", "migrate", "plugins", "prompt", "resolve", "run", "tools"})
+_HELP: Final = """One chat agent for Discord and Matrix that remembers people correctly.
+
+Begin with `isthmus chat`; `isthmus doctor` says what is well and what is not."""
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code: 0 ok, 1 the thing failed, 2 the call was wrong."""
+    _prepare_streams()
+    try:
+        code = _dispatch(list(arguments))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()  # whoever read our output has gone, as `| head` does
+        return FAILED
+    except Exception as error:  # noqa: BLE001 - the last handler: nobody shall see a traceback
+        return _report(error, arguments)
+    return code
+
+
+def build_app() -> typer.Typer:
+    """Return the command line with the commands of the core."""
+    app = typer.Typer(name=NAME, help=_HELP, add_completion=False, pretty_exceptions_enable=False)
+
+    @app.callback(invoke_without_command=True)
+    def root(
+        context: typer.Context,
+        version: bool = typer.Option(False, "--version", help="Show the version and leave."),
+    ) -> None:
+        if version:
+            from importlib.metadata import version as installed
+
+            sys.stdout.write(f"{NAME} {installed(NAME)}\n")
+            raise typer.Exit
+        if context.invoked_subcommand is None:
+            sys.stderr.write(context.get_help() + "\n")
+            raise typer.Exit(WRONG_CALL)
+
+    app.command("chat")(chat.chat)
+    app.command("run")(run.run)
+    app.command("doctor")(doctor.doctor)
+    app.command("migrate")(migrate.migrate)
+    app.add_typer(plugins.app, name="plugins")
+    app.add_typer(tools.app, name="tools")
+    app.command("prompt")(prompt.prompt)
+    app.command("resolve")(resolve.resolve)
+    return app
+
+
+def _dispatch(arguments: list[str]) -> int:
+    app = build_app()
+    first = arguments[0] if arguments else "--help"
+    if first == "--help" or (not first.startswith("-") and first not in BUILT_IN):
+        from agent.cli.extension import add_plugin_commands
+
+        add_plugin_commands(app, arguments, required=first != "--help")
+    try:
+        command = typer.main.get_command(app)
+        code: Any = command.main(args=arguments, prog_name=NAME, standalone_mode=False)
+    except typer.TyperException as error:
+        _explain_call(error)
+        return WRONG_CALL if error.exit_code == WRONG_CALL else FAILED
+    except typer.Abort:
+        return INTERRUPTED
+    return code if isinstance(code, int) else OK
+
+
+def _explain_call(error: typer.TyperException) -> None:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else NAME
+    text = " ".join(error.format_message().split())
+    if not text:
+        return  # a group was called without a command, and its help has been shown
+    if "--config" in text or "--data" in text:
+        text += " (it stands after the command's name)"
+    print_error(text)
+    sys.stderr.write(f"Try `{path} --help`.\n")
+
+
+def _report(error: Exception, arguments: Sequence[str]) -> int:
+    if isinstance(error, CallRefused):
+        print_error(str(error))
+        return WRONG_CALL
+    if isinstance(error, CommandFailed):
+        print_error(str(error))
+        return FAILED
+    from agent.cli.failures import explain, keep_detail
+
+    known = explain(error)
+    if known is not None:
+        for line in known.lines:
+            print_error(line)
+        return known.code
+    print_error(keep_detail(error, arguments))
+    return FAILED
+
+
+def _prepare_streams() -> None:
+    """Let both streams carry every character, whatever the locale says."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _forget_stdout() -> None:
+    """Point standard output at nothing, so that flushing it at exit does not fail again."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(Path(os.devnull), os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)

@@ -1,0 +1,71 @@
+"""Whether the plugins and bridges can be loaded and started, and what they say about themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.hookspecs import Health
+from agent.plugin_host import PluginError, State
+from agent.settings import SecretError, SettingsError
+from agent.store.errors import StoreError
+
+if TYPE_CHECKING:
+    from agent.plugin_host import PluginHost, PluginStatus
+    from agent.settings import LoadedSettings
+
+
+async def plugin_health(loaded: LoadedSettings, *, ready: bool) -> list[Health]:
+    """Return a line for each plugin, and what those say that were started.
+
+    `ready`: the database is as this version needs it, so the agent can be started (without bridges) to ask them.
+    """
+    from agent.plugin_loader import load_plugins
+
+    try:
+        statuses = load_plugins(loaded).plugins
+    except (SettingsError, PluginError) as error:
+        return [Health("plugins", "fail", line, "correct plugins.toml") for line in str(error).splitlines()]
+    if not ready:
+        return [_line(status) for status in statuses]
+    from agent.app import Agent  # type: ignore[import-not-found, unused-ignore]
+
+    try:
+        agent = await Agent.start(loaded, bridges=())
+    except (PluginError, SecretError, SettingsError, StoreError) as error:
+        return [Health("agent", "fail", line, "mend what it names") for line in str(error).splitlines()]
+    try:
+        lines = [_line(status) for status in agent.plugins.plugins]
+        return lines + await _own_lines(agent.plugins)
+    finally:
+        await agent.stop()
+
+
+async def _own_lines(host: PluginHost) -> list[Health]:
+    return [
+        Health(f"{plugin}: {line.name}", line.state, line.text, line.remedy)
+        for plugin, found in await host.collect_by_plugin("health")
+        for line in found
+    ]
+
+
+def _line(status: PluginStatus) -> Health:
+    name = f"plugin {status.name}"
+    if status.state is State.FAILED:
+        return Health(name, "warn", status.reason, f"mend it, or set enabled = false in [plugins.{status.name}]")
+    return Health(name, "ok", status.state.value)
+
+
+def bridge_health(loaded: LoadedSettings) -> list[Health]:
+    """Return a line for each bridge that is enabled; none is connected for that."""
+    from agent.bridge_loader import load_bridges
+
+    try:
+        found = load_bridges(loaded)
+    except SettingsError as error:
+        return [Health("bridges", "fail", str(problem), f"correct {problem.origin}") for problem in error.problems]
+    lines = [Health(f"bridge {bridge.name}", "ok", "loaded") for bridge in found.bridges]
+    lines += [
+        Health(f"bridge {each.name}", "warn", each.text, f"mend it, or set enabled = false in [bridges.{each.name}]")
+        for each in found.failed
+    ]
+    return lines or [Health("bridges", "ok", "none is enabled: `isthmus chat` works, `isthmus run` needs one")]

@@ -1,0 +1,7 @@
+-- name: server_version
+-- The server's version as a number (180006) and as it is shown (18.6).
+SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version;
+
+-- name: vector_extension
+-- The extension vector: which version could be created, and which one is.
+SELECT default_version, installed_version FROM pg_available_extensions WHERE name = 'vector';

@@ -1,0 +1,64 @@
+"""A core that takes everything and lets a test look at it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from agent.commands import Command, CommandReply
+from agent.events import Author, Event, MessageCreated
+from agent.places import ChannelRef, ServerRef
+from bridges.console.transcript import Record
+from tests.bridges.console.commands import COMMANDS
+
+
+class RecordingHost:
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.ran: list[tuple[tuple[str, ...], dict[str, Any], ServerRef, ChannelRef, Author]] = []
+        self.stopped: list[ChannelRef] = []
+        self.reply = CommandReply("done", data={"count": 1})
+        self.idled_after: list[int] = []
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        return COMMANDS
+
+    async def receive(self, event: Event) -> None:
+        self.events.append(event)
+
+    async def run_command(
+        self,
+        path: tuple[str, ...],
+        options: dict[str, Any],
+        server: ServerRef,
+        channel: ChannelRef,
+        author: Author,
+    ) -> CommandReply:
+        self.ran.append((path, options, server, channel, author))
+        return self.reply
+
+    async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
+        self.stopped.append(channel)
+        return len(self.stopped) == 1
+
+    async def idle(self) -> None:
+        self.idled_after.append(len(self.events))
+
+    @property
+    def messages(self) -> list[MessageCreated]:
+        return [event for event in self.events if isinstance(event, MessageCreated)]
+
+
+class RecordingScreen:
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.writing: list[str] = []
+
+    def show(self, record: Record) -> None:
+        self.records.append(record)
+
+    def typing(self, where: str) -> None:
+        self.writing.append(where)
+
+    @property
+    def shown(self) -> list[tuple[str, str, str]]:
+        return [(record.type.value, record.speaker, record.text) for record in self.records]
