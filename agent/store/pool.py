@@ -179,6 +179,13 @@ class Store:
             yield own
         except LOST as error:
             raise explain(error, self.dsn) from error
+        except asyncpg.InternalClientError as error:
+            own.terminate()
+            raise self._lost() from error
+        except (asyncpg.InterfaceError, OSError) as error:
+            if own.is_closed():
+                raise self._lost() from error
+            raise
         finally:
             with contextlib.suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
                 await own.close(timeout=2.0)

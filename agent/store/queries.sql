@@ -10,3 +10,18 @@ ORDER BY c.relname;
 -- name: lock_migrations
 -- Waits until no other process migrates this database; released at the end of the transaction.
 SELECT pg_advisory_xact_lock(7305530113210451);
+
+-- name: bump_revisions
+-- Raises the revisions of owners ($1), in one order for everybody; their new values.
+INSERT INTO owner_revisions AS r (owner, revision)
+SELECT DISTINCT o.owner, 1 FROM unnest($1::text[]) AS o (owner) ORDER BY o.owner
+ON CONFLICT (owner) DO UPDATE SET revision = r.revision + 1
+RETURNING owner, revision;
+
+-- name: read_revisions
+-- The revisions of owners ($1); those never raised have no row.
+SELECT owner, revision FROM owner_revisions WHERE owner = ANY ($1::text[]);
+
+-- name: notify_revisions
+-- Tells the other processes, on channel $1, whose revisions ($2) were raised.
+SELECT pg_notify($1, $2);
