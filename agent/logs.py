@@ -32,6 +32,7 @@ PRIVATE_KEYS = frozenset(
 
 MAX_FOREIGN = 500
 MAX_DEPTH = 6
+MAX_VALUE = 16_000
 _QUIET = ("aiohttp.access", "alembic", "asyncio", "httpcore", "httpx", "nio", "nextcord", "openai", "urllib3")
 
 type Format = Literal["console", "json"]
@@ -148,14 +149,22 @@ def _redacted(key: str, value: object, depth: int) -> object:
     if names_a_secret(key):
         return HIDDEN
     if isinstance(value, str):
-        return redact(value)
+        return _short(value)
     if depth >= MAX_DEPTH:
         return "…"
     if isinstance(value, dict):
-        return {redact(str(name)): _redacted(str(name), item, depth + 1) for name, item in value.items()}
+        return {_short(str(name)): _redacted(str(name), item, depth + 1) for name, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_redacted("", item, depth + 1) for item in value]
-    return redact(str(value))
+    return _short(str(value))
+
+
+def _short(text: str) -> str:
+    """The text without secrets and not longer than a log line should be."""
+    if len(text) <= MAX_VALUE:
+        return redact(text)
+    # A secret that the first cut divides is beyond the second one.
+    return redact(text[: 2 * MAX_VALUE])[:MAX_VALUE] + "…"
 
 
 def _renderer(form: Format, *, colours: bool) -> Processor:

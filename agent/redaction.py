@@ -18,10 +18,10 @@ _PATTERN = re.compile(
     | (?P<keep_scheme>\b(?:Bearer|Bot|Basic)\s+)[\w.~+/=-]{8,}          # an Authorization header's value
     | (?P<keep_header>\bAuthorization['"]?\s*[:=]\s*['"]?)(?:(?:Bearer|Bot|Basic)\s+)?[^\s'",}]+
     | (?P<keep_query>\b(?:access_token|api_key|token|password)=)[^\s&'"]+
-    | (?P<keep_url>[a-z][a-z0-9+.-]*://[^\s/@:]*:)[^\s/@]+(?=@)         # the password in an address
+    | (?P<keep_url>\b[a-z0-9+.-]{1,30}://[^\s/@:]{0,200}:)[^\s/@]{1,500}(?=@)  # the password in an address
     | \b[MNO][\w-]{23,27}\.[\w-]{6,7}\.[\w-]{27,}                       # a Discord bot's token
     | \bsk-[\w-]{16,}                                                   # a model provider's key
-    | \b(?:syt|mat|mct)_[\w-]+_[\w-]+(?:_[\w-]+)?                       # a Matrix access token
+    | \b(?:syt|mat|mct)_[\w-]{8,400}                       # a Matrix access token
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -7,11 +7,16 @@ Exception
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+MAX_PART = 80
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 type KeyPath = tuple[str | int, ...]
 
@@ -45,10 +50,12 @@ class Problem:
     """The nearest valid name for an unknown key, or the nearest valid value."""
 
     def __str__(self) -> str:
-        """One line: where, which key, its value, what is expected, the nearest name."""
+        """One printable line: where, which key, its value, what is expected, the nearest name."""
         what = f"{self.key} = {self.value}" if self.value is not None else self.key
         line = f"{self.origin}: {what}: {self.expected}" if what else f"{self.origin}: {self.expected}"
-        return f"{line} (did you mean {self.nearest}?)" if self.nearest else line
+        if self.nearest:
+            line += f" (did you mean {self.nearest}?)"
+        return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
 
 
 class SettingsError(Exception):
@@ -75,11 +82,13 @@ def in_order(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def dotted(path: KeyPath) -> str:
-    """`("agent", "triggers", 2)` as `agent.triggers[2]`."""
+    """`("agent", "triggers", 2)` as `agent.triggers[2]`; a part that is no bare TOML key stands in quotes."""
     text = ""
     for part in path:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            text += f".{part}" if text else part
+            shown = part if _BARE.fullmatch(part) else json.dumps(part, ensure_ascii=False)
+            shown = shown if len(shown) <= MAX_PART else f"{shown[:MAX_PART]}…"
+            text += f".{shown}" if text else shown
     return text

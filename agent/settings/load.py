@@ -104,7 +104,7 @@ def _check_extensions(
             if section is None or model is None:
                 continue
             try:
-                validate_section(section.options, model, f"{kind}.{name}", origins, context)
+                validate_section(section.options, model, (kind, name), origins, context)
             except SettingsError as error:
                 yield from error.problems
 

@@ -26,7 +26,7 @@ class LoadedSettings:
     origins: Origins = field(default_factory=Origins)
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    def validate_section[M: BaseModel](self, section: ExtensionSettings, model: type[M], where: str) -> M:
+    def validate_section[M: BaseModel](self, section: ExtensionSettings, model: type[M], where: str | KeyPath) -> M:
         """An extension's own settings; mistakes name the file's line or the variable. `where`: `plugins.memory`."""
         return validate_section(section.options, model, where, self.origins, self._context())
 

@@ -48,7 +48,7 @@ _EXPECTED = {
 def validate_section[M: BaseModel](
     section: Mapping[str, object],
     model: type[M],
-    where: str,
+    where: str | KeyPath,
     origins: Origins | None = None,
     context: Mapping[str, object] | None = None,
 ) -> M:
@@ -57,7 +57,7 @@ def validate_section[M: BaseModel](
     Args:
         section: The table's keys as they were read.
         model: What the table must follow. Keys it does not declare are mistakes, unless it says `extra="allow"`.
-        where: The table's dotted name, such as `plugins.memory`; empty for the whole document.
+        where: The table's name, `plugins.memory` or `("plugins", "memory")`; empty for the whole document.
         origins: Where the values came from; without it mistakes are reported without lines.
         context: Handed to the model's validators (`environ` and `base` for secrets).
 
@@ -66,7 +66,7 @@ def validate_section[M: BaseModel](
 
     """
     known = origins or Origins()
-    root: KeyPath = tuple(where.split(".")) if where else ()
+    root = where if isinstance(where, tuple) else tuple(part for part in where.split(".") if part)
     error = _attempt(section, model, context)
     if isinstance(error, ValidationError):
         texts = _with_texts(section, error, known, root)

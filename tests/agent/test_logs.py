@@ -151,6 +151,12 @@ def test_our_own_errors_and_the_systems_keep_their_message(output: Output) -> No
     assert system["error_facts"] == {"errno": 111}
 
 
+def test_a_huge_value_is_cut(output: Output) -> None:
+    logs.configure("json", "info", output.stream)
+    logs.get_logger("t").info("e", note="x" * 1_000_000)
+    assert len(output.text) < 20_000
+
+
 def test_counts_under_private_keys_stay(output: Output) -> None:
     logs.configure("json", "info", output.stream)
     logs.get_logger("t").info("e", messages=12, text=None)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import timeit
 from collections.abc import Iterator
 
 import pytest
@@ -58,6 +59,19 @@ def test_short_values_are_not_remembered_and_the_memory_is_bounded() -> None:
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["a", "sk-", "syt_", "M", "a.", "Bot ", "://", "a://b:", "/webhooks/1", "Authorization:", "token=", "-", "é"],
+)
+def test_time_grows_with_the_length_alone(piece: str) -> None:
+    def seconds(length: int) -> float:
+        text = piece * (length // len(piece))
+        return min(timeit.repeat(lambda: redact(text), number=1, repeat=3))
+
+    # Quadratic time would be a factor of 64.
+    assert seconds(80_000) < 24 * max(seconds(10_000), 0.000_5)
 
 
 def test_which_names_mean_secrets() -> None:

@@ -188,6 +188,11 @@ def test_extension_settings_are_validated_with_lines_later_too(world: World) -> 
     assert str(caught.value) == "plugins.toml:3: plugins.memory.max_server_memories = 0: expected at least 1"
 
 
+def test_an_extension_may_have_any_name(world: World) -> None:
+    lines = world.mistakes('[plugins]\n"a.b".label = 1\n', section_model=lambda *_: Memory)
+    assert lines == ['plugins.toml:2: plugins."a.b".label = 1: expected a text in quotes']
+
+
 def test_built_in_defaults_are_fresh_each_time() -> None:
     built_in_defaults()["plugins"].clear()
     assert built_in_defaults()["plugins"]
