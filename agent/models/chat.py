@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 CHARACTERS_A_TOKEN: Final = 4
 """For the estimate that stands in where a server reports no usage."""
+EVENTS_AT_ONCE: Final = 32
+"""How much of a stream that arrives all at once is read before other turns get the event loop again."""
 
 
 @cache
@@ -120,9 +122,12 @@ class ChatModel:
         )
         clock = asyncio.get_running_loop().time
         async with asyncio.timeout(self.idle_seconds) as silence, opened as stream:
-            characters = 0
+            events = characters = 0
             async for event in stream:
                 silence.reschedule(clock() + self.idle_seconds)
+                events += 1
+                if not events % EVENTS_AT_ONCE:
+                    await asyncio.sleep(0)
                 characters += _characters(event)
                 if characters > self.response_chars:
                     await stream.cancel()
