@@ -69,8 +69,9 @@ class Answer:
             function: dict[str, Any] = {"name": call.name, "arguments": ""}
             call_id = call.call_id if call.call_id is not None else f"call_{index}"
             yield {"tool_calls": [{"index": index, "id": call_id, "type": "function", "function": function}]}
-            for begin in range(0, len(call.text), self.chunk):
-                function = {"arguments": call.text[begin : begin + self.chunk]}
+            text = call.text
+            for begin in range(0, len(text), self.chunk):
+                function = {"arguments": text[begin : begin + self.chunk]}
                 yield {"tool_calls": [{"index": index, "function": function}]}
 
     def message(self) -> dict[str, Any]:
