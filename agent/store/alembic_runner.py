@@ -8,6 +8,7 @@ from typing import cast
 
 import asyncpg
 import sqlalchemy
+import sqlalchemy.exc
 from alembic.runtime.migration import MigrationContext, RevisionStep
 from alembic.script import Script
 from alembic.script.revision import RevisionMap
@@ -15,8 +16,8 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 from sqlalchemy.util import await_only
 
-from agent.store.connect import connect
-from agent.store.errors import MigrationFailed
+from agent.store.connect import LOST, connect, explain
+from agent.store.errors import DatabaseUnavailable, MigrationFailed, StoreError
 from agent.store.migrate import QUERIES, SETTINGS, newer
 from agent.store.migration_sets import Migration, MigrationSet
 
@@ -30,6 +31,8 @@ async def run(dsn: str, sets: Sequence[MigrationSet]) -> None:
         for each in sets:
             async with engine.begin() as connection:
                 await connection.run_sync(_upgrade, each)
+    except sqlalchemy.exc.SQLAlchemyError as error:
+        raise _told_before(error) or explain(ConnectionError(str(error.__cause__ or error)), dsn) from error
     finally:
         await engine.dispose()
 
@@ -81,6 +84,11 @@ def _upgrade_step(
             raise TypeError(f"expected asyncpg, got {driver!r}")
         try:
             await_only(driver.execute(migration.sql))
+        except LOST as error:
+            raise DatabaseUnavailable(
+                f"the database went away in migration {migration.file} of {migration_set.owner}: "
+                "nothing of it was kept; start again"
+            ) from error
         except asyncpg.PostgresError as error:
             raise _failed(migration_set, migration, error) from error
 
@@ -94,3 +102,11 @@ def _failed(migration_set: MigrationSet, migration: Migration, error: asyncpg.Po
         f"migration {migration.file} of {migration_set.owner} failed{line}: {error}: "
         "nothing of it was kept; mend the cause and start again"
     )
+
+
+def _told_before(error: BaseException) -> StoreError | None:
+    """Return the error of ours that SQLAlchemy's failure to roll back a lost connection hides."""
+    hidden: BaseException | None = error
+    while hidden is not None and not isinstance(hidden, StoreError):
+        hidden = hidden.__cause__ or hidden.__context__
+    return hidden
