@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
-
-from pydantic import BaseModel
 
 from agent.commands import Command, Option, Rights
 from agent.contracts.context import ContextEntry, ContextItem, Role, Section, Tag
@@ -20,7 +17,6 @@ from agent.tools import Tool
 type Check = Callable[[Any], Any]
 """Takes what a plugin answered, and returns it as the core takes it or raises `BadResult`."""
 
-_TOOL_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 DEEPEST_JSON: Final = 50
 _HEALTH_STATES: Final = frozenset({"ok", "warn", "fail"})
 
@@ -57,12 +53,9 @@ def _tools(plugin: str, result: Any) -> tuple[Tool, ...] | None:
     if result is None:
         return None
     tools = _sequence(result, Tool, "Tool")
-    for tool in tools:
-        if not isinstance(tool.name, str) or not _TOOL_NAME.fullmatch(tool.name):
-            raise BadResult("a tool's name is not 1 to 64 letters, digits, _ and -, a letter first")
+    for tool in tools:  # whether names and parameters can be used, the registry says
+        _expect(tool.name, str, "the name of a tool")
         _expect(tool.description, str, f"the description of tool {tool.name}")
-        if not (isinstance(tool.parameters, type) and issubclass(tool.parameters, BaseModel)):
-            raise BadResult(f"the parameters of tool {tool.name} are no pydantic model")
         if not callable(tool.run):
             raise BadResult(f"what tool {tool.name} runs cannot be called")
     return tuple(replace(tool, owner=plugin) for tool in tools)

@@ -54,11 +54,8 @@ BAD: dict[str, list[Any]] = {
         TOOL,
         "tools",
         [COMMAND],
-        [but(TOOL, name="")],
-        [but(TOOL, name="a b")],
+        [but(TOOL, name=3)],
         [but(TOOL, description=None)],
-        [but(TOOL, parameters=dict)],
-        [but(TOOL, parameters=Arguments(word=""))],
         [but(TOOL, run=None)],
     ],
     "register_commands": [
