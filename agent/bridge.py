@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agent.contracts.cards import Card
+from agent.events import Author, Event
+from agent.identity.keys import ParticipantKey
+from agent.places import ChannelRef, ServerRef
+
 if TYPE_CHECKING:
     from agent.commands import Command, CommandReply
-    from agent.contracts.cards import Card
-    from agent.events import Author, Event
-    from agent.identity.keys import ParticipantKey
-    from agent.places import ChannelRef, ServerRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class OutgoingMessage:
     persona_id: int | None = None
     event_id: str | None = None
     """The event that is answered."""
+    part: int = 0
+    """Which part of the answer this is, from 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,200 @@
+"""From a platform's event to a queued turn: taken once, who said it, is a reply due."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
+
+import structlog
+
+from agent import metrics
+from agent.contracts.people import Speaker
+from agent.events import MessageCreated, MessageDeleted
+from agent.hookspecs import Attested, Hold, Unavailable
+from agent.store.errors import StoreError
+from agent.text import clean, clip, one_line
+from agent.tools import TurnLost
+from agent.turn.admission import Addressing, Admitted, Cooldowns, Declined, Reason, decide
+from agent.turn.job import Job
+from agent.turn.refusals import Refusals, refusal_message
+from agent.turn.values import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.background import Background
+    from agent.bridge import OutgoingMessage
+    from agent.core import Core
+    from agent.events import Event
+    from agent.hookspecs import SpeakerAnswer
+    from agent.identity.people import Entrance
+    from agent.sender import Sender
+    from agent.store.inbound import Inbound
+    from agent.turn.queue import ConversationQueue
+
+log = structlog.get_logger(__name__)
+
+PATIENCE: Final = 30.0
+"""Seconds that an event waits for a database that is away, before the bridge is told that it was not taken."""
+LONGEST_HOLD: Final = timedelta(seconds=30)
+NAME_LIMIT: Final = 200
+
+
+def conversation_of(event: Event) -> str:
+    """Return the key of the conversation that an event belongs to."""
+    return f"{event.platform}/{event.channel.external_id}"
+
+
+def cleaned(event: MessageCreated, limit: int) -> MessageCreated:
+    """Return the event as the rest of the agent may see it: text and names that every part can carry, in bounds."""
+    author = replace(
+        event.author,
+        display_name=clip(one_line(clean(event.author.display_name)), NAME_LIMIT),
+        username=None if event.author.username is None else clip(one_line(clean(event.author.username)), NAME_LIMIT),
+    )
+    return replace(event, author=author, text=clip(clean(event.text), limit))
+
+
+@dataclass(slots=True)
+class Reception:
+    """Takes events in, in order within a conversation."""
+
+    core: Core
+    inbound: Inbound
+    queue: ConversationQueue[Job]
+    background: Background
+    sender: Sender
+    refusals: Refusals
+    cooldowns: Cooldowns
+    addressing: Addressing
+    order: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    """One lock for each conversation whose events are being taken."""
+
+    async def receive(self, event: Event) -> None:
+        """Take an event; returns when its row is committed.
+
+        Raises:
+            StoreError: the database stayed away; the event was not taken, and the bridge should bring it again.
+        """
+        conversation = conversation_of(event)
+        lock = self.order.setdefault(conversation, asyncio.Lock())
+        async with lock:
+            await self.core.store.retrying(lambda: self._take(event, conversation), patience=PATIENCE)
+
+    async def resume(self, event: MessageCreated) -> None:
+        """Go on with an event that was taken before this process began."""
+        entrance = await self._enter(event)
+        speaker = await self._speaker(event, entrance)
+        if isinstance(speaker, Hold):
+            self._hold(event, speaker)
+            return
+        decision = Declined(Reason.UNKNOWN_SPEAKER) if speaker is None else await self._decide(event, entrance)
+        if isinstance(decision, Admitted) and speaker is not None:
+            self._enqueue(Job(event, entrance.place, entrance.account, speaker, decision.persona, decision.why))
+        else:
+            await self._end(event, Outcome.IGNORED)
+
+    async def _take(self, event: Event, conversation: str) -> None:
+        if not isinstance(event, MessageCreated):
+            await self._take_other(event, conversation)
+            return
+        event = cleaned(event, self.core.settings.limits.max_message_chars)
+        metrics.emit("messages_in", platform=event.platform)
+        if event.author.is_bot and not self.core.hooks.implements("resolve_speaker"):
+            await self.inbound.receive(event, conversation, wanted=False)
+            return
+        entrance = await self._enter(event)
+        speaker = await self._speaker(event, entrance)
+        if isinstance(speaker, Hold):
+            if await self.inbound.receive(event, conversation, wanted=True, held_until=speaker.until):
+                self._hold(event, speaker)
+            return
+        decision = Declined(Reason.UNKNOWN_SPEAKER) if speaker is None else await self._decide(event, entrance)
+        if speaker is None or isinstance(decision, Declined):
+            await self.inbound.receive(event, conversation, wanted=False)
+            return
+        if await self.inbound.receive(event, conversation, wanted=True):
+            await self._admit(event, entrance, speaker, decision)
+
+    async def _take_other(self, event: Event, conversation: str) -> None:
+        """Take what is no message; a message that is deleted while it waits is not answered."""
+        if not await self.inbound.receive(event, conversation, wanted=False):
+            return
+        if isinstance(event, MessageDeleted):
+            for job in self.queue.remove(conversation, lambda job: job.event.message_id == event.message_id):
+                await self._end(job.event, Outcome.IGNORED)
+
+    async def _enter(self, event: MessageCreated) -> Entrance:
+        entrance = await self.core.people.enter(event.server, event.channel, event.author, self.core.clock.now())
+        if entrance.is_new:
+            self.background.start(self.core.hooks.collect("person_registered", account=entrance.account))
+        return entrance
+
+    async def _speaker(self, event: MessageCreated, entrance: Entrance) -> Speaker | Hold | None:
+        """Return who said it, or what to wait for; None when it cannot be known: then nobody is answered."""
+        account = entrance.account
+        answer: SpeakerAnswer | None = await self.core.hooks.first("resolve_speaker", event=event, account=account)
+        match answer:
+            case Attested(speaker=speaker):
+                return speaker
+            case Hold():
+                return answer
+            case Unavailable():
+                return None
+            case None:
+                if event.webhook_id is not None:
+                    return None
+                return Speaker(account.key, account.user_id, account.display_name)
+
+    async def _decide(self, event: MessageCreated, entrance: Entrance) -> Admitted | Declined:
+        personas = await self.core.personas.for_server(entrance.place.server.server_id)
+        return decide(event, entrance.place, entrance.account, personas, self.addressing)
+
+    async def _admit(self, event: MessageCreated, entrance: Entrance, speaker: Speaker, decision: Admitted) -> None:
+        """Queue an admitted message, unless the account or the server has had enough for now."""
+        account_id, server_id = entrance.account.account_id, entrance.place.server.server_id
+        job = Job(event, entrance.place, entrance.account, speaker, decision.persona, decision.why)
+        if not self.cooldowns.admits(account_id, self.core.clock.now()):
+            await self._refuse(job, Reason.COOLDOWN)
+        elif await self._is_spent(server_id):
+            await self._refuse(job, Reason.SPENT)
+        else:
+            self._enqueue(job)
+
+    async def _is_spent(self, server_id: int) -> bool:
+        cap = self.core.settings.limits.daily_spend
+        if cap is None:
+            return False
+        return await self.core.usage.spent(server_id, self.core.clock.now().date()) >= round(cap * 1_000_000)
+
+    def _enqueue(self, job: Job) -> None:
+        if not self.queue.put(conversation_of(job.event), job):
+            self.background.start(self._refuse(job, Reason.QUEUE_FULL))
+
+    async def _refuse(self, job: Job, reason: Reason) -> None:
+        """End an admitted message without an answer, and say so calmly, once in a while."""
+        metrics.emit("turns_refused", reason=reason)
+        text = self.refusals.sentence(reason, job, self.core.clock.now())
+        await self._end(job.event, Outcome.IGNORED, () if text is None else (refusal_message(job, text),))
+
+    async def _end(self, event: MessageCreated, outcome: Outcome, notice: Sequence[OutgoingMessage] = ()) -> None:
+        try:
+            self.sender.post(await self.inbound.finish(event, outcome, notice))
+        except TurnLost:
+            log.debug("event_ended_elsewhere", event_id=event.event_id)
+
+    def _hold(self, event: MessageCreated, hold: Hold) -> None:
+        """Ask again when the hold is over; what comes in between makes the plugin answer otherwise."""
+        now = self.core.clock.now()
+        seconds = (min(hold.until, now + LONGEST_HOLD) - now).total_seconds()
+        self.background.start(self._after(event, max(seconds, 0.0)))
+
+    async def _after(self, event: MessageCreated, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        try:
+            await self.resume(event)
+        except StoreError as error:
+            log.warning("held_event_not_resumed", reason=str(error))

@@ -1,0 +1,143 @@
+"""Posts what stands in the outbox: in order within a channel, side by side across channels."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from agent import metrics
+from agent.bridge import OutcomeUnknown, SendFailed, Sent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from agent.bridge import Bridge
+    from agent.store.outbox import OutboxRows, Posted
+    from agent.store.pool import Store
+
+log = structlog.get_logger(__name__)
+
+SEND_DEADLINE: Final = 30.0
+"""Seconds that one platform call may take before its outcome counts as unknown."""
+MOST_TRIES: Final = 6
+LONGEST_PAUSE: Final = 60.0
+SETTLE_DEADLINE: Final = 60.0
+"""Seconds that the database may be away while an outcome is written down."""
+
+
+class Sender:
+    """Carries committed messages to their platforms and settles each row."""
+
+    def __init__(self, rows: OutboxRows, store: Store, bridges: Mapping[str, Bridge]) -> None:
+        self._rows = rows
+        self._store = store
+        self._bridges = bridges
+        self._waiting: dict[str, deque[Posted]] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def post(self, messages: Iterable[Posted]) -> None:
+        """Queue committed messages; returns at once."""
+        for posted in messages:
+            channel = f"{posted.message.platform}/{posted.message.channel.external_id}"
+            self._waiting.setdefault(channel, deque()).append(posted)
+            if channel not in self._tasks:
+                self._tasks[channel] = asyncio.create_task(self._drain(channel), name=f"send {channel}")
+
+    async def idle(self) -> None:
+        """Return when nothing waits."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks.values()))
+
+    async def stop(self) -> None:
+        """Stop sending; what is not settled is taken over at the next start."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _drain(self, channel: str) -> None:
+        waiting = self._waiting[channel]
+        try:
+            while waiting:
+                posted = waiting.popleft()
+                try:
+                    await self._deliver(posted)
+                except Exception:
+                    log.exception("message_not_settled", outbox_id=posted.outbox_id)
+        finally:
+            del self._tasks[channel], self._waiting[channel]
+
+    async def _deliver(self, posted: Posted) -> None:
+        bridge = self._bridges.get(posted.message.platform)
+        if bridge is None:
+            await self._settle(posted, "failed", reason="no bridge for this platform")
+            return
+        keyed = bridge.capabilities.has_idempotency_key
+        if not keyed and posted.was_sending:
+            await self._read_back(bridge, posted, "the process ended while it was being sent")
+            return
+        # A key makes a second call harmless, so only what has none, or may not be committed, is marked first.
+        if (not keyed or not posted.certain) and not await self._store.retrying(
+            lambda: self._rows.claim(posted.outbox_id), patience=SETTLE_DEADLINE
+        ):
+            return
+        await self._send(bridge, posted, keyed=keyed)
+
+    async def _send(self, bridge: Bridge, posted: Posted, *, keyed: bool) -> None:
+        reason = ""
+        for attempt in range(MOST_TRIES):
+            try:
+                outcome = await self._call(bridge, posted)
+            except SendFailed as failure:
+                reason = failure.reason
+                if failure.retry_after is None:
+                    break
+                await asyncio.sleep(min(max(failure.retry_after, 0.05), LONGEST_PAUSE))
+                continue
+            if isinstance(outcome, Sent):
+                await self._settle(posted, "sent", message_id=outcome.message_id)
+                return
+            reason = outcome.reason
+            if not keyed:
+                await self._read_back(bridge, posted, reason)
+                return
+            await asyncio.sleep(min(0.1 * 2**attempt, LONGEST_PAUSE))
+        await self._settle(posted, "failed", reason=reason)
+
+    async def _call(self, bridge: Bridge, posted: Posted) -> Sent | OutcomeUnknown:
+        """Call the platform; whatever goes wrong on the way leaves the outcome unknown."""
+        try:
+            async with asyncio.timeout(SEND_DEADLINE):
+                return await bridge.send(posted.message)
+        except SendFailed:
+            raise
+        except TimeoutError:
+            return OutcomeUnknown("no answer in time")
+        except Exception as error:
+            log.exception("send_raised", platform=posted.message.platform)
+            return OutcomeUnknown(type(error).__name__)
+
+    async def _read_back(self, bridge: Bridge, posted: Posted, reason: str) -> None:
+        found: Sent | None = None
+        try:
+            async with asyncio.timeout(SEND_DEADLINE):
+                found = await bridge.find_sent(posted.message)
+        except Exception:
+            log.exception("read_back_failed", platform=posted.message.platform)
+        if found is not None:
+            await self._settle(posted, "sent", message_id=found.message_id)
+        else:
+            await self._settle(posted, "unknown", reason=reason)
+
+    async def _settle(
+        self, posted: Posted, state: str, *, message_id: str | None = None, reason: str | None = None
+    ) -> None:
+        metrics.emit("messages_out", platform=posted.message.platform, state=state)
+        if state != "sent":
+            log.warning("message_not_sent", key=posted.message.key, state=state, reason=reason)
+        await self._store.retrying(
+            lambda: self._rows.settle(posted, state, message_id=message_id, reason=reason), patience=SETTLE_DEADLINE
+        )

@@ -1,0 +1,125 @@
+"""Events in, once only, by rows (architecture.md, Once only)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from agent import metrics
+from agent.events import Event, MessageCreated, dump_event, load_event
+from agent.store.outbox import Posted, dump_message
+from agent.store.queries import load_queries
+from agent.store.worker import dead_workers
+from agent.tools import TurnLost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from agent.bridge import OutgoingMessage
+    from agent.clock import Clock
+    from agent.store.pool import Store
+    from agent.turn.values import Outcome
+
+QUERIES = load_queries("agent.store", "inbound.sql")
+
+RESUME_WITHIN: Final = timedelta(minutes=5)
+"""What is older when its worker is found dead is abandoned."""
+MOST_ATTEMPTS: Final = 2
+"""Runs of one event, the first one included."""
+KEPT: Final = timedelta(days=30)
+"""How long finished rows stay, so that an event is known when it comes again."""
+
+
+class Inbound:
+    """The rows of `inbound_events` that belong to one worker."""
+
+    def __init__(self, store: Store, clock: Clock, worker: int) -> None:
+        self._store = store
+        self._clock = clock
+        self._worker = worker
+
+    async def receive(
+        self, event: Event, conversation: str, *, wanted: bool, held_until: datetime | None = None
+    ) -> bool:
+        """Commit the arrival of an event; tell whether it is new.
+
+        What is not wanted (no reply is due) is finished at once, and its content is not kept.
+        """
+        now = self._clock.now()
+        async with self._store.connection() as conn:
+            row = await conn.fetchrow(
+                QUERIES["receive"],
+                event.platform,
+                event.event_id,
+                "received" if wanted else "ignored",
+                self._worker,
+                conversation,
+                dump_event(event) if wanted else None,
+                held_until,
+                now,
+                None if wanted else now,
+            )
+        return row is not None
+
+    async def begin(self, event: MessageCreated) -> int:
+        """Begin a run; return which attempt it is, from 1.
+
+        Raises:
+            TurnLost: the event is finished or another worker's.
+        """
+        async with self._store.connection() as conn:
+            attempt = await conn.fetchval(QUERIES["begin"], event.platform, event.event_id, self._worker)
+        if attempt is None:
+            raise TurnLost(event.event_id)
+        return int(attempt)
+
+    async def finish(
+        self, event: MessageCreated, outcome: Outcome, answer: Sequence[OutgoingMessage] = ()
+    ) -> tuple[Posted, ...]:
+        """End an event and commit its answer to the outbox, both or neither.
+
+        Raises:
+            TurnLost: the event is finished already or another worker's; nothing was written.
+        """
+        async with self._store.connection() as conn:
+            row = await conn.fetchrow(
+                QUERIES["finish"],
+                event.platform,
+                event.event_id,
+                self._worker,
+                outcome,
+                self._clock.now(),
+                event.channel.external_id,
+                [message.key for message in answer],
+                [dump_message(message) for message in answer],
+            )
+        if row is None or not row["finished"]:
+            raise TurnLost(event.event_id)
+        ids = row["outbox_ids"] or ()
+        return tuple(Posted(outbox_id, message) for outbox_id, message in zip(ids, answer, strict=True))
+
+    async def recover(self, platforms: Iterable[str]) -> tuple[MessageCreated, ...]:
+        """Take over what dead workers left unfinished on these platforms, oldest first; abandon what is too old."""
+        names, now = list(platforms), self._clock.now()
+        async with self._store.transaction() as conn:
+            holders = [row["worker"] for row in await conn.fetch(QUERIES["unfinished_workers"], names, self._worker)]
+            dead = await dead_workers(conn, holders)
+            if not dead:
+                return ()
+            stale = await conn.fetch(QUERIES["abandon_stale"], names, dead, now - RESUME_WITHIN, now, MOST_ATTEMPTS)
+            rows = await conn.fetch(QUERIES["take_over"], names, dead, self._worker)
+        if stale:
+            metrics.emit("turns_abandoned", len(stale), reason="found_at_start")
+        events = (load_event(row["payload"]) for row in rows)
+        return tuple(event for event in events if isinstance(event, MessageCreated))
+
+    async def load_checkpoint(self, event: MessageCreated) -> str | None:
+        """Return the loop's messages of the last checkpoint of an event, as JSON."""
+        async with self._store.connection() as conn:
+            messages: str | None = await conn.fetchval(QUERIES["load_checkpoint"], event.platform, event.event_id)
+        return messages
+
+    async def sweep(self) -> None:
+        """Forget finished rows that are 30 days old."""
+        async with self._store.connection() as conn:
+            await conn.execute(QUERIES["sweep"], self._clock.now() - KEPT)

@@ -1,0 +1,77 @@
+-- name: receive
+-- Take an event once: a row when it is new, none when it has been here before.
+INSERT INTO inbound_events (platform, event_id, state, worker, conversation, payload, held_until, received_at, finished_at)
+VALUES ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9)
+ON CONFLICT (platform, event_id) DO NOTHING
+RETURNING true AS is_new;
+
+-- name: begin
+-- Begin a run of an event that waits; no row when it is no longer this worker's.
+UPDATE inbound_events
+   SET state = 'running', attempts = attempts + 1, held_until = NULL
+ WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state IN ('received', 'running')
+RETURNING attempts;
+
+-- name: finish
+-- End an event and put its answer into the outbox, or do neither: 0 when it is no longer this worker's.
+WITH done AS (
+    UPDATE inbound_events
+       SET state = $4, payload = NULL, held_until = NULL, finished_at = $5
+     WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state IN ('received', 'running')
+    RETURNING platform, event_id
+), gone AS (
+    DELETE FROM turn_checkpoints c USING done WHERE c.platform = done.platform AND c.event_id = done.event_id
+), posted AS (
+    INSERT INTO outbox (key, platform, event_id, channel, state, worker, payload, created_at)
+    SELECT part.key, done.platform, done.event_id, $6, 'pending', $3, part.payload::jsonb, $5
+      FROM done CROSS JOIN unnest($7::text[], $8::text[]) WITH ORDINALITY AS part(key, payload, ordinal)
+     ORDER BY part.ordinal
+    RETURNING outbox_id
+)
+SELECT (SELECT count(*) FROM done) AS finished,
+       (SELECT array_agg(outbox_id ORDER BY outbox_id) FROM posted) AS outbox_ids;
+
+-- name: unfinished_workers
+-- Workers that hold unfinished events of these platforms.
+SELECT DISTINCT worker FROM inbound_events
+ WHERE state IN ('received', 'running') AND platform = ANY ($1::text[]) AND worker <> $2;
+
+-- name: abandon_stale
+-- Give up what a dead worker left that is too old or was tried often enough; counted by the caller.
+WITH stale AS (
+    UPDATE inbound_events
+       SET state = 'abandoned', payload = NULL, held_until = NULL, finished_at = $4
+     WHERE state IN ('received', 'running') AND platform = ANY ($1::text[]) AND worker = ANY ($2::bigint[])
+       AND (received_at < $3 OR attempts >= $5 OR payload IS NULL)
+    RETURNING platform, event_id
+), gone AS (
+    DELETE FROM turn_checkpoints c USING stale WHERE c.platform = stale.platform AND c.event_id = stale.event_id
+)
+SELECT platform, event_id FROM stale;
+
+-- name: take_over
+-- Take what a dead worker left unfinished, oldest first.
+WITH taken AS (
+    UPDATE inbound_events
+       SET state = 'received', worker = $3
+     WHERE state IN ('received', 'running') AND platform = ANY ($1::text[]) AND worker = ANY ($2::bigint[])
+    RETURNING event_id, payload, received_at
+)
+SELECT payload::text AS payload FROM taken ORDER BY received_at, event_id;
+
+-- name: load_checkpoint
+-- The messages of the last checkpoint of an event.
+SELECT messages::text AS messages FROM turn_checkpoints
+ WHERE platform = $1 AND event_id = $2 ORDER BY position DESC LIMIT 1;
+
+-- name: write_checkpoint
+-- Keep a checkpoint, if the event is still run by this worker; no row when it is not.
+INSERT INTO turn_checkpoints (platform, event_id, position, messages)
+SELECT platform, event_id, $4, $5::text::jsonb FROM inbound_events
+ WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state = 'running'
+   FOR SHARE
+RETURNING true AS written;
+
+-- name: sweep
+-- Forget finished events that are too old to come again.
+DELETE FROM inbound_events WHERE state NOT IN ('received', 'running') AND received_at < $1;

@@ -1,0 +1,56 @@
+-- name: add
+-- Put messages of an event into the outbox, inside the caller's transaction; what stands there already stays.
+INSERT INTO outbox (key, platform, event_id, channel, state, worker, payload, created_at)
+SELECT part.key, $1, $2, $3, 'pending', $4, part.payload::jsonb, $5
+  FROM unnest($6::text[], $7::text[]) WITH ORDINALITY AS part(key, payload, ordinal)
+ ORDER BY part.ordinal
+ON CONFLICT (key) DO NOTHING
+RETURNING outbox_id, key;
+
+-- name: claim
+-- Mark a message as about to be posted; no row when it is not there, or not this worker's to post.
+UPDATE outbox SET state = 'sending', attempts = attempts + 1
+ WHERE outbox_id = $1 AND worker = $2 AND state IN ('pending', 'sending')
+RETURNING attempts;
+
+-- name: settle
+-- Keep what became of a message; its text is not needed any more.
+WITH settled AS (
+    UPDATE outbox SET state = $2, message_id = $3, reason = $4, finished_at = $5, payload = NULL
+     WHERE outbox_id = $1 AND state IN ('pending', 'sending')
+    RETURNING platform, event_id, channel, message_id
+)
+INSERT INTO messages (platform, message_id, channel_id, persona_id, event_id, part, created_at)
+SELECT settled.platform, settled.message_id, channels.channel_id, $6::bigint, settled.event_id, $7::smallint, $5
+  FROM settled JOIN channels ON channels.platform = settled.platform AND channels.external_id = settled.channel
+ WHERE settled.message_id IS NOT NULL
+ON CONFLICT (platform, message_id) DO NOTHING;
+
+-- name: unsent_workers
+-- Workers that hold unsent messages of these platforms.
+SELECT DISTINCT worker FROM outbox
+ WHERE state IN ('pending', 'sending') AND platform = ANY ($1::text[]) AND worker <> $2;
+
+-- name: take_over
+-- Take what a dead worker left unsent, in order.
+WITH taken AS (
+    UPDATE outbox SET worker = $3
+     WHERE state IN ('pending', 'sending') AND platform = ANY ($1::text[]) AND worker = ANY ($2::bigint[])
+    RETURNING outbox_id, state, payload
+)
+SELECT outbox_id, state, payload::text AS payload FROM taken ORDER BY outbox_id;
+
+-- name: cancel_stale
+-- Give up what a dead worker left unsent for too long; counted by the caller.
+UPDATE outbox SET state = 'cancelled', payload = NULL, finished_at = $4, reason = 'too old when found'
+ WHERE state IN ('pending', 'sending') AND platform = ANY ($1::text[]) AND worker = ANY ($2::bigint[])
+   AND (created_at < $3 OR payload IS NULL)
+RETURNING key;
+
+-- name: sweep
+-- Forget settled messages after 30 days.
+DELETE FROM outbox WHERE created_at < $1 AND state NOT IN ('pending', 'sending');
+
+-- name: sweep_messages
+-- Forget who said which message after 30 days.
+DELETE FROM messages WHERE created_at < $1;

@@ -1,0 +1,140 @@
+"""Is a reply due? Pure rules over what is known when a message arrives (architecture.md, One message)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from agent.contracts.people import PrivacyLevel
+from agent.turn.values import Why
+
+if TYPE_CHECKING:
+    from agent.contracts.people import Account, Persona
+    from agent.events import MessageCreated
+    from agent.places import Place
+
+
+class Reason(StrEnum):
+    """Why no reply is due."""
+
+    BOT = "bot"
+    EMPTY = "empty"
+    NOT_ADDRESSED = "not_addressed"
+    COOLDOWN = "cooldown"
+    SPENT = "spent"
+    QUEUE_FULL = "queue_full"
+    UNKNOWN_SPEAKER = "unknown_speaker"
+    DENIED = "denied"
+    DELETED = "deleted"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Addressing:
+    """How this deployment and place want the agent to be called."""
+
+    auto_channels: frozenset[str] = frozenset()
+    """Channels (`platform:id`) where every message is answered."""
+    deliberate: bool = False
+    """Answer only direct messages, mentions and replies."""
+    triggers: tuple[str, ...] = ()
+    """Words that call the default persona, besides its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A reply is due, by this persona."""
+
+    why: Why
+    persona: Persona
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """No reply is due."""
+
+    reason: Reason
+
+
+@lru_cache(maxsize=4096)
+def _word(trigger: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(trigger.casefold())}(?!\w)")
+
+
+def calls(text: str, triggers: tuple[str, ...]) -> bool:
+    """Tell whether a trigger occurs in the text as whole words, whatever the case."""
+    folded = text.casefold()
+    return any(trigger.strip() and _word(trigger.strip()).search(folded) for trigger in triggers)
+
+
+def _default(personas: tuple[Persona, ...]) -> Persona:
+    return next(persona for persona in personas if persona.is_default)
+
+
+def _called(event: MessageCreated, personas: tuple[Persona, ...], addressing: Addressing) -> Persona | None:
+    """Return the persona that the text calls: the one called by the longest word, so that names may nest."""
+    found: list[tuple[int, Persona]] = []
+    for persona in personas:
+        words = (persona.nickname, *persona.triggers, *(addressing.triggers if persona.is_default else ()))
+        found += [(len(word), persona) for word in words if calls(event.text, (word,))]
+    return max(found, key=lambda pair: (pair[0], -pair[1].persona_id))[1] if found else None
+
+
+def decide(
+    event: MessageCreated, place: Place, account: Account, personas: tuple[Persona, ...], addressing: Addressing
+) -> Admitted | Declined:
+    """Decide whether a message is addressed to the agent, and to which persona.
+
+    `personas` are those of the server and hold exactly one default. A person with privacy FULL is answered only
+    when they address the agent on purpose.
+    """
+    if event.author.is_bot:
+        return Declined(Reason.BOT)
+    if not event.text.strip() and not event.attachments:
+        return Declined(Reason.EMPTY)
+    default = _default(personas)
+    called = _called(event, personas, addressing)
+    if event.reply is not None and event.reply.to_agent:
+        answered = next((p for p in personas if p.persona_id == event.reply.persona_id), None)
+        return Admitted(Why.REPLY, answered or default)
+    if place.server.is_direct:
+        return Admitted(Why.DIRECT, called or default)
+    if event.mentions_agent:
+        return Admitted(Why.MENTION, called or default)
+    if addressing.deliberate or account.privacy is PrivacyLevel.FULL:
+        return Declined(Reason.NOT_ADDRESSED)
+    if called is not None:
+        return Admitted(Why.TRIGGER, called)
+    ids = {place.channel.ref.external_id, place.channel.ref.parent_external_id}
+    if any(f"{place.platform}:{channel}" in addressing.auto_channels for channel in ids):
+        return Admitted(Why.AUTO, default)
+    return Declined(Reason.NOT_ADDRESSED)
+
+
+@dataclass(slots=True)
+class Cooldowns:
+    """When each account was last answered; forgets what no longer matters."""
+
+    wait: timedelta
+    _answered: dict[int, datetime]
+
+    @classmethod
+    def of(cls, seconds: float) -> Cooldowns:
+        """Make an empty record with this pause between two answers to one account."""
+        return cls(timedelta(seconds=seconds), {})
+
+    def admits(self, account_id: int, now: datetime) -> bool:
+        """Tell whether the account may be answered now; if so, its pause begins."""
+        if not self.wait:
+            return True
+        last = self._answered.get(account_id)
+        if last is not None and now - last < self.wait:
+            return False
+        if len(self._answered) >= 10_000:  # noqa: PLR2004 - bounds memory; the oldest pauses are over
+            self._answered = {key: at for key, at in self._answered.items() if now - at < self.wait}
+        self._answered[account_id] = now
+        return True

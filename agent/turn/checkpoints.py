@@ -1,0 +1,58 @@
+"""The ledger of a turn in the database (architecture.md, Once only)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.notices import NoticeRule, notice_messages
+from agent.store.inbound import QUERIES
+from agent.tools import TurnLost
+
+if TYPE_CHECKING:
+    from agent.contracts.cards import Card
+    from agent.events import MessageCreated
+    from agent.places import Place
+    from agent.store.inbound import Inbound
+    from agent.store.outbox import OutboxRows, Posted
+    from agent.tools import Connection
+
+
+class TurnLedger:
+    """Keeps what a turn has done, and the notices that tell of it, in the transactions of its tools."""
+
+    def __init__(
+        self, inbound: Inbound, outbox: OutboxRows, event: MessageCreated, place: Place, rule: NoticeRule, worker: int
+    ) -> None:
+        self._inbound = inbound
+        self._outbox = outbox
+        self._event = event
+        self._place = place
+        self._rule = rule
+        self._worker = worker
+        self._posted: list[Posted] = []
+
+    async def load(self) -> str | None:
+        """Return the loop's messages of the last checkpoint as JSON; None when nothing has taken effect yet."""
+        return await self._inbound.load_checkpoint(self._event)
+
+    async def write(self, conn: Connection, position: int, messages: str, cards: tuple[Card, ...]) -> None:
+        """Keep the loop's messages and the cards of a call on the call's own connection.
+
+        Raises:
+            TurnLost: the turn is no longer this worker's; the transaction must roll back.
+        """
+        event = self._event
+        written = await conn.fetchval(
+            QUERIES["write_checkpoint"], event.platform, event.event_id, self._worker, position, messages
+        )
+        if not written:
+            raise TurnLost(event.event_id)
+        key = f"{event.platform}:{event.event_id}:card:{position}"
+        notices = notice_messages(cards, self._place, self._rule, key=key, event_id=event.event_id)
+        for notice in notices:
+            self._posted += await self._outbox.add(conn, (notice,))
+
+    def committed(self) -> tuple[Posted, ...]:
+        """Return the notices written since the last call; the sender asks the database whether they were committed."""
+        posted, self._posted = tuple(self._posted), []
+        return posted

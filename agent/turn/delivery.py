@@ -1,0 +1,41 @@
+"""An answer as the messages that go out: mentions, parts, keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.bridge import OutgoingMessage
+from agent.identity.mentions import mentions_out
+from agent.text import clean
+from agent.turn.split import MEASURES, split
+
+if TYPE_CHECKING:
+    from agent.bridge import Capabilities
+    from agent.turn.values import Turn
+
+
+def answer(turn: Turn, text: str, capabilities: Capabilities) -> tuple[OutgoingMessage, ...]:
+    """Return the parts of an answer in order; the first one answers the message, only resolved handles may ping.
+
+    Each part has a key made of the event and its number, so that the same part is never posted twice.
+    """
+    converted = mentions_out(clean(text), turn.participants, turn.place.platform)
+    parts = split(converted.text, capabilities.message_limit, MEASURES[capabilities.length_unit])
+    persona = None if turn.persona.is_default else turn.persona
+    return tuple(
+        OutgoingMessage(
+            key=f"{turn.event.platform}:{turn.event.event_id}:{number}",
+            platform=turn.event.platform,
+            channel=turn.place.channel.ref,
+            server=turn.place.server.ref,
+            text=part,
+            reply_to=turn.event.message_id if number == 0 else None,
+            mentions=converted.keys,
+            persona_name=persona.nickname if persona else None,
+            persona_avatar=persona.avatar if persona else None,
+            persona_id=turn.persona.persona_id,
+            event_id=turn.event.event_id,
+            part=number,
+        )
+        for number, part in enumerate(parts)
+    )

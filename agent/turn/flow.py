@@ -1,0 +1,202 @@
+"""One reply, from an admitted message to its committed answer: the steps in order, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import structlog
+
+from agent import metrics
+from agent.catalog import translate
+from agent.store.errors import DatabaseUnavailable
+from agent.tools import ToolContext, TurnLost
+from agent.trace import Trace, TraceKind
+from agent.turn.checkpoints import TurnLedger
+from agent.turn.context import build_prompt
+from agent.turn.delivery import answer
+from agent.turn.loop_values import LoopLimits, LoopResult, TurnFailed
+from agent.turn.loop import run_loop
+from agent.turn.prepare import prepare
+from agent.turn.values import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+    from agent.bridge import Bridge
+    from agent.contracts.context import Prompt
+    from agent.core import Core
+    from agent.models.chat import ChatModel
+    from agent.notices import NoticeRule
+    from agent.places import Place
+    from agent.sender import Sender
+    from agent.store.inbound import Inbound
+    from agent.store.outbox import OutboxRows
+    from agent.tool_registry import ToolRegistry
+    from agent.tools import Effect
+    from agent.trace import Watch
+    from agent.turn.job import Job
+    from agent.turn.values import Turn
+
+log = structlog.get_logger(__name__)
+
+TYPING_AFTER: Final = 0.5
+TYPING_EVERY: Final = 8.0
+DATABASE_PATIENCE: Final = 60.0
+"""Seconds that a turn waits for a database that went away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What the steps of a turn work with."""
+
+    core: Core
+    inbound: Inbound
+    outbox: OutboxRows
+    sender: Sender
+    bridges: Mapping[str, Bridge]
+    model: ChatModel
+    tools: ToolRegistry
+    limits: LoopLimits
+    notice_rule: Callable[[Mapping[str, Any], Place], NoticeRule]
+    watch: Watch
+    worker: int
+
+    async def run(self, job: Job) -> None:
+        """Run a job to its one outcome. A lost database is waited for; the checkpoints let the run go on."""
+        turn_id = self.core.ids.new()
+        with structlog.contextvars.bound_contextvars(turn=turn_id):
+            try:
+                attempt = await self.core.store.retrying(
+                    lambda: self.inbound.begin(job.event), patience=DATABASE_PATIENCE
+                )
+                try:
+                    await self._attempt(job, turn_id, attempt)
+                except DatabaseUnavailable as error:
+                    log.warning("turn_waits_for_database", reason=str(error))
+                    attempt = await self.core.store.retrying(
+                        lambda: self.inbound.begin(job.event), patience=DATABASE_PATIENCE
+                    )
+                    await self._attempt(job, turn_id, attempt)
+            except TurnLost:
+                log.warning("turn_lost", event_id=job.event.event_id)
+
+    async def _attempt(self, job: Job, turn_id: str, attempt: int) -> None:
+        """Take the steps; whatever fails ends in one calm sentence with an id, the detail in the log."""
+        try:
+            turn = await prepare(job, self.core, self.bridges[job.event.platform], turn_id=turn_id, attempt=attempt)
+            if await self.core.hooks.guard("guard_turn", turn=turn) is not None:
+                await self._end(turn, Outcome.IGNORED, "")
+                return
+            prompt = await self.prompt(turn)
+            ledger = self._ledger(turn)
+            async with self._typing(turn):
+                result = await self._loop(turn, prompt, ledger)
+        except TurnFailed as failure:
+            await self._excuse(job, failure.error_id)
+        except (TurnLost, DatabaseUnavailable):
+            raise
+        except Exception:
+            error_id = self.core.ids.new()[-8:]
+            log.exception("turn_failed", error_id=error_id)
+            await self._excuse(job, error_id)
+        else:
+            await self._end(turn, Outcome.ANSWERED, result.text)
+            await self._afterwards(turn, prompt, result)
+
+    async def prompt(self, turn: Turn) -> Prompt:
+        """Build exactly what the model is shown."""
+        limits = self.core.settings.limits
+        return await build_prompt(
+            turn, self.core.hooks, budget=limits.context_tokens, message_limit=limits.max_message_chars
+        )
+
+    def context(self, turn: Turn, name: str, effect: Effect) -> ToolContext:
+        """Return the context in which the tool of that name runs."""
+        return ToolContext(
+            turn_id=turn.turn_id,
+            place=turn.place,
+            account=turn.account,
+            speaker=turn.speaker,
+            persona=turn.persona,
+            participants=turn.participants,
+            now=self.core.clock.now(),
+            message_id=turn.event.message_id,
+            said_at=turn.event.occurred_at,
+            effect=effect,
+            tool_name=name,
+        )
+
+    def _ledger(self, turn: Turn) -> TurnLedger:
+        rule = self.notice_rule(turn.preferences, turn.place)
+        return TurnLedger(self.inbound, self.outbox, turn.event, turn.place, rule, self.worker)
+
+    async def _loop(self, turn: Turn, prompt: Prompt, ledger: TurnLedger) -> LoopResult:
+        def watch(kind: TraceKind, data: Mapping[str, Any]) -> None:
+            if kind is TraceKind.TOOL_RESULT:
+                self.sender.post(ledger.committed())
+            self._trace(turn, kind, data)
+
+        return await run_loop(
+            self.model,
+            prompt,
+            tuple(self.tools),
+            lambda name, effect: self.context(turn, name, effect),
+            ledger,
+            self.limits,
+            clock=self.core.clock,
+            ids=self.core.ids,
+            watch=watch,
+        )
+
+    async def _end(self, turn: Turn, outcome: Outcome, text: str) -> None:
+        capabilities = self.bridges[turn.event.platform].capabilities
+        messages = answer(turn, text, capabilities) if text else ()
+        posted = await self.inbound.finish(turn.event, outcome, messages)
+        self.sender.post(posted)
+        metrics.emit("turns", outcome=outcome)
+        self._trace(turn, TraceKind.OUTCOME, {"outcome": outcome})
+
+    async def _excuse(self, job: Job, error_id: str) -> None:
+        """Answer with one calm sentence; what went wrong stands in the log under the same id."""
+        turn = await prepare(job, self.core, None, turn_id=error_id, attempt=0)
+        text = translate(
+            turn.locale,
+            "Sorry, I could not answer that just now. If it goes on, tell an operator this id: {error_id}",
+            error_id=error_id,
+        )
+        self._trace(turn, TraceKind.ERROR, {"text": text, "error_id": error_id})
+        await self._end(turn, Outcome.ANSWERED, text)
+
+    async def _afterwards(self, turn: Turn, prompt: Prompt, result: LoopResult) -> None:
+        """Count and tell the plugins, after the answer is committed."""
+        if result.usage.requests:
+            await self.core.usage.add(turn.place.server.server_id, turn.now.date(), self.model.name, result.usage)
+        await self.core.hooks.collect("turn_finished", turn=turn, placed=prompt.identities())
+
+    def _trace(self, turn: Turn, kind: TraceKind, data: Mapping[str, Any]) -> None:
+        self.watch(Trace(kind, turn.turn_id, turn.event.event_id, self.core.clock.now(), data))
+
+    @contextlib.asynccontextmanager
+    async def _typing(self, turn: Turn) -> AsyncIterator[None]:
+        bridge = self.bridges[turn.event.platform]
+        if not bridge.capabilities.typing:
+            yield
+            return
+        task = asyncio.create_task(_keep_typing(bridge, turn))
+        try:
+            yield
+        finally:
+            task.cancel()
+
+
+async def _keep_typing(bridge: Bridge, turn: Turn) -> None:
+    await asyncio.sleep(TYPING_AFTER)
+    while True:
+        try:
+            await bridge.typing(turn.place.channel.ref)
+        except Exception as error:  # noqa: BLE001 - a sign of life is only comfort
+            log.debug("typing_failed", error=type(error).__name__)
+        await asyncio.sleep(TYPING_EVERY)

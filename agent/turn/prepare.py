@@ -1,0 +1,95 @@
+"""From an admitted message to a turn: who takes part, what was said before, which settings hold."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from agent.turn.values import Turn, server_owner, user_owner
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.bridge import Bridge, HistoryMessage
+    from agent.contracts.people import Account, Participant
+    from agent.core import Core
+    from agent.identity.keys import ParticipantKey
+    from agent.turn.job import Job
+
+log = structlog.get_logger(__name__)
+
+HISTORY_MESSAGES: Final = 40
+HISTORY_DEADLINE: Final = 5.0
+"""Seconds that a platform may take for its history; without it the turn goes on."""
+
+
+async def history_of(job: Job, bridge: Bridge | None) -> tuple[HistoryMessage, ...]:
+    """Return what was said before this message in its channel, oldest first."""
+    if bridge is None:
+        return ()
+    try:
+        async with asyncio.timeout(HISTORY_DEADLINE):
+            messages = await bridge.history(job.event.server, job.event.channel, HISTORY_MESSAGES + 1)
+    except Exception as error:  # noqa: BLE001 - a platform's failure costs comfort, not the answer
+        log.warning("history_unavailable", platform=job.event.platform, error=type(error).__name__)
+        return ()
+    return _before(job, messages)
+
+
+def _before(job: Job, messages: Sequence[HistoryMessage]) -> tuple[HistoryMessage, ...]:
+    ids = [message.message_id for message in messages]
+    if job.event.message_id in ids:
+        messages = messages[: ids.index(job.event.message_id)]
+    forgotten = job.account.forgotten_before
+    return tuple(
+        message
+        for message in messages[-HISTORY_MESSAGES:]
+        if message.from_agent
+        or message.author.key != job.account.key
+        or not forgotten
+        or message.occurred_at > forgotten
+    )
+
+
+async def prepare(
+    job: Job, core: Core, bridge: Bridge | None, *, turn_id: str, attempt: int, impersonating: Account | None = None
+) -> Turn:
+    """Gather what is known for a turn. Reads only."""
+    history = await history_of(job, bridge)
+    keys = await _who(job, core, history)
+    participants = await core.people.participants(job.place, keys, speaker=(job.account, job.speaker))
+    preferences = await core.preferences.in_force(
+        server_id=job.place.server.server_id, account_id=job.account.account_id
+    )
+    revisions = await core.revisions.read(_owners(job, participants))
+    return Turn(
+        turn_id=turn_id,
+        event=job.event,
+        place=job.place,
+        account=job.account,
+        speaker=job.speaker,
+        persona=job.persona,
+        bot_name=job.persona.nickname,
+        now=core.clock.now(),
+        why=job.why,
+        attempt=attempt,
+        participants=participants,
+        history=history,
+        impersonating=impersonating,
+        preferences=preferences,
+        revisions=revisions,
+    )
+
+
+async def _who(job: Job, core: Core, history: Sequence[HistoryMessage]) -> tuple[ParticipantKey, ...]:
+    """Return who takes part: who spoke lately, who is mentioned, who is asked about by name."""
+    spoke = [message.author.key for message in reversed(history) if not message.from_agent]
+    named = await core.people.known_names_in(job.event.text, job.place)
+    return tuple(dict.fromkeys([*job.event.mentions, *named, *spoke]))
+
+
+def _owners(job: Job, participants: Sequence[Participant]) -> list[str]:
+    users = {person.speaker.user_id for person in participants if person.speaker.user_id is not None}
+    return [server_owner(job.place.server.server_id), *(user_owner(user_id) for user_id in sorted(users))]
