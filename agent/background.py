@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-import structlog
+from agent import logs
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 
 class Background:
@@ -29,6 +29,11 @@ class Background:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("background_task_failed", task=task.get_coro(), exc_info=error)
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether a task is left."""
+        return bool(self._tasks)
 
     async def idle(self) -> None:
         """Return when no task is left."""

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.clock import Clock, Ids
+    from agent.identity.people import People
+    from agent.identity.resolver import Resolver
+    from agent.models.usage_counters import UsageCounters
+    from agent.personas import Personas
     from agent.plugin_host import PluginHost
+    from agent.preferences import Preferences
+    from agent.privacy.guards import MemoryGuards
+    from agent.privacy.repository import Privacy
+    from agent.settings.model import AgentSettings
+    from agent.store.pool import Store
+    from agent.store.revisions import Revisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,4 +26,14 @@ class Core:
 
     clock: Clock
     ids: Ids
+    settings: AgentSettings
+    store: Store
     hooks: PluginHost
+    people: People
+    resolver: Resolver
+    personas: Personas
+    privacy: Privacy
+    guards: MemoryGuards
+    preferences: Preferences
+    revisions: Revisions
+    usage: UsageCounters

@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
-import structlog
-
+from agent import logs
 from agent.store.errors import StoreError
 from agent.store.worker import lock_number
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from agent.store.pool import Store
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 _PAUSE: Final = 0.5
 _TAKEOVER_PATIENCE: Final = 2.0

@@ -8,9 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
-import structlog
-
-from agent import metrics
+from agent import logs, metrics
 from agent.contracts.people import Speaker
 from agent.events import MessageCreated, MessageDeleted
 from agent.hookspecs import Attested, Hold, Unavailable
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from agent.store.inbound import Inbound
     from agent.turn.queue import ConversationQueue
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 PATIENCE: Final = 30.0
 """Seconds that an event waits for a database that is away, before the bridge is told that it was not taken."""

@@ -6,9 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-import structlog
-
-from agent import metrics
+from agent import logs, metrics
 from agent.bridge import OutcomeUnknown, SendFailed, Sent
 
 if TYPE_CHECKING:
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from agent.store.outbox import OutboxRows, Posted
     from agent.store.pool import Store
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 SEND_DEADLINE: Final = 30.0
 """Seconds that one platform call may take before its outcome counts as unknown."""
@@ -45,6 +43,11 @@ class Sender:
             self._waiting.setdefault(channel, deque()).append(posted)
             if channel not in self._tasks:
                 self._tasks[channel] = asyncio.create_task(self._drain(channel), name=f"send {channel}")
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether anything waits."""
+        return bool(self._tasks)
 
     async def idle(self) -> None:
         """Return when nothing waits."""

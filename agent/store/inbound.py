@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agent.bridge import OutgoingMessage
     from agent.clock import Clock
     from agent.store.pool import Store
+    from agent.tools import Connection
     from agent.turn.values import Outcome
 
 QUERIES = load_queries("agent.store", "inbound.sql")
@@ -118,6 +119,18 @@ class Inbound:
         async with self._store.connection() as conn:
             messages: str | None = await conn.fetchval(QUERIES["load_checkpoint"], event.platform, event.event_id)
         return messages
+
+    async def write_checkpoint(self, conn: Connection, event: MessageCreated, position: int, messages: str) -> None:
+        """Keep the loop's messages up to a call that takes effect, on that call's own connection.
+
+        Raises:
+            TurnLost: the event is finished or another worker's; the transaction must roll back.
+        """
+        written = await conn.fetchval(
+            QUERIES["write_checkpoint"], event.platform, event.event_id, self._worker, position, messages
+        )
+        if not written:
+            raise TurnLost(event.event_id)
 
     async def sweep(self) -> None:
         """Forget finished rows that are 30 days old."""

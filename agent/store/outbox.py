@@ -64,7 +64,7 @@ class OutboxRows:
         self._worker = worker
 
     async def add(self, conn: Connection, messages: Sequence[OutgoingMessage]) -> tuple[Posted, ...]:
-        """Add messages of one event and channel on the caller's transaction; a key that is there already adds nothing."""
+        """Add messages of one event and channel on the caller's transaction; a key that is there adds nothing."""
         if not messages:
             return ()
         first = messages[0]

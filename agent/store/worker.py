@@ -1,4 +1,4 @@
-"""This process as the database knows it: alive while it holds the advisory lock of its number."""
+"""A process as the database knows it: alive while it holds the advisory lock of its number."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
@@ -96,23 +96,32 @@ def decide(
         return Declined(Reason.BOT)
     if not event.text.strip() and not event.attachments:
         return Declined(Reason.EMPTY)
-    default = _default(personas)
     called = _called(event, personas, addressing)
-    if event.reply is not None and event.reply.to_agent:
-        answered = next((p for p in personas if p.persona_id == event.reply.persona_id), None)
-        return Admitted(Why.REPLY, answered or default)
-    if place.server.is_direct:
-        return Admitted(Why.DIRECT, called or default)
-    if event.mentions_agent:
-        return Admitted(Why.MENTION, called or default)
-    if addressing.deliberate or account.privacy is PrivacyLevel.FULL:
+    why = _on_purpose(event, place)
+    if why is None and not addressing.deliberate and account.privacy is not PrivacyLevel.FULL:
+        why = _by_chance(place, addressing, is_called=called is not None)
+    if why is None:
         return Declined(Reason.NOT_ADDRESSED)
-    if called is not None:
-        return Admitted(Why.TRIGGER, called)
-    ids = {place.channel.ref.external_id, place.channel.ref.parent_external_id}
-    if any(f"{place.platform}:{channel}" in addressing.auto_channels for channel in ids):
-        return Admitted(Why.AUTO, default)
-    return Declined(Reason.NOT_ADDRESSED)
+    answered = event.reply.persona_id if why is Why.REPLY and event.reply is not None else None
+    replied = next((persona for persona in personas if persona.persona_id == answered), None)
+    return Admitted(why, replied or called or _default(personas))
+
+
+def _on_purpose(event: MessageCreated, place: Place) -> Why | None:
+    """Return how the message addresses the agent beyond doubt, if it does."""
+    if event.reply is not None and event.reply.to_agent:
+        return Why.REPLY
+    if place.server.is_direct:
+        return Why.DIRECT
+    return Why.MENTION if event.mentions_agent else None
+
+
+def _by_chance(place: Place, addressing: Addressing, *, is_called: bool) -> Why | None:
+    """Return why a message that addresses nobody on purpose is answered all the same, if it is."""
+    if is_called:
+        return Why.TRIGGER
+    here = {place.channel.ref.external_id, place.channel.ref.parent_external_id}
+    return Why.AUTO if any(f"{place.platform}:{channel}" in addressing.auto_channels for channel in here) else None
 
 
 @dataclass(slots=True)
@@ -120,12 +129,8 @@ class Cooldowns:
     """When each account was last answered; forgets what no longer matters."""
 
     wait: timedelta
-    _answered: dict[int, datetime]
-
-    @classmethod
-    def of(cls, seconds: float) -> Cooldowns:
-        """Make an empty record with this pause between two answers to one account."""
-        return cls(timedelta(seconds=seconds), {})
+    """The pause between two answers to one account."""
+    _answered: dict[int, datetime] = field(default_factory=dict)
 
     def admits(self, account_id: int, now: datetime) -> bool:
         """Tell whether the account may be answered now; if so, its pause begins."""

@@ -32,14 +32,23 @@ class _Unit:
     cost: int
 
 
-def _cost(item: ContextItem) -> int:
-    return ITEM_COST + estimate_tokens(item.render())
+def _line_cost(line: str) -> int:
+    return estimate_tokens(line) + 1
+
+
+def item_cost(item: ContextItem) -> int:
+    """Return what an item costs; line by line where it has entries, so that leaving one out saves just its line."""
+    if not item.entries:
+        return ITEM_COST + estimate_tokens(item.text)
+    headings = {entry.group for entry in item.entries if entry.group}
+    lines = [*headings, *(entry.line for entry in item.entries)]
+    return ITEM_COST + sum(map(_line_cost, lines))
 
 
 def _units(items: Sequence[ContextItem]) -> list[_Unit]:
     """List every entry that may go, least recent first; those of one age in their order."""
     units = [
-        _Unit(i, j, entry.recency, estimate_tokens(entry.line) + 1)
+        _Unit(i, j, entry.recency, _line_cost(entry.line))
         for i, item in enumerate(items)
         if not item.required
         for j, entry in enumerate(item.entries)
@@ -64,7 +73,7 @@ def _without(items: Sequence[ContextItem], gone: set[tuple[int, int]]) -> tuple[
 
 def _trim(items: Sequence[ContextItem], budget: int) -> tuple[list[ContextItem], list[LeftOut]]:
     """Leave out the least recent entries until the items cost no more than the budget, or none is left to go."""
-    total = sum(map(_cost, items))
+    total = sum(map(item_cost, items))
     gone: set[tuple[int, int]] = set()
     left_in = [len(item.entries) for item in items]
     for unit in _units(items):
@@ -87,13 +96,13 @@ def fit(items: Sequence[ContextItem], budget: int) -> Prompt:
     ordered = _in_order([*others, *history])
     kept, more = _trim(ordered, budget)
     left_out += more
-    total = sum(map(_cost, kept))
+    total = sum(map(item_cost, kept))
     for item in reversed(list(kept)):
         if total <= budget:
             break
         if not item.required:
             kept.remove(item)
-            total -= _cost(item)
+            total -= item_cost(item)
             left_out.append(LeftOut(item.tag, None, "budget"))
     return Prompt(tuple(kept), tuple(left_out))
 

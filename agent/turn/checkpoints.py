@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.notices import NoticeRule, notice_messages
-from agent.store.inbound import QUERIES
-from agent.tools import TurnLost
 
 if TYPE_CHECKING:
     from agent.contracts.cards import Card
@@ -21,14 +19,13 @@ class TurnLedger:
     """Keeps what a turn has done, and the notices that tell of it, in the transactions of its tools."""
 
     def __init__(
-        self, inbound: Inbound, outbox: OutboxRows, event: MessageCreated, place: Place, rule: NoticeRule, worker: int
+        self, inbound: Inbound, outbox: OutboxRows, event: MessageCreated, place: Place, rule: NoticeRule
     ) -> None:
         self._inbound = inbound
         self._outbox = outbox
         self._event = event
         self._place = place
         self._rule = rule
-        self._worker = worker
         self._posted: list[Posted] = []
 
     async def load(self) -> str | None:
@@ -42,11 +39,7 @@ class TurnLedger:
             TurnLost: the turn is no longer this worker's; the transaction must roll back.
         """
         event = self._event
-        written = await conn.fetchval(
-            QUERIES["write_checkpoint"], event.platform, event.event_id, self._worker, position, messages
-        )
-        if not written:
-            raise TurnLost(event.event_id)
+        await self._inbound.write_checkpoint(conn, event, position, messages)
         key = f"{event.platform}:{event.event_id}:card:{position}"
         notices = notice_messages(cards, self._place, self._rule, key=key, event_id=event.event_id)
         for notice in notices:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
-from agent import metrics
+from agent import logs, metrics
 from agent.catalog import translate
 from agent.store.errors import DatabaseUnavailable
 from agent.tools import ToolContext, TurnLost
@@ -17,8 +17,8 @@ from agent.trace import Trace, TraceKind
 from agent.turn.checkpoints import TurnLedger
 from agent.turn.context import build_prompt
 from agent.turn.delivery import answer
-from agent.turn.loop_values import LoopLimits, LoopResult, TurnFailed
 from agent.turn.loop import run_loop
+from agent.turn.loop_values import LoopLimits, LoopResult, TurnFailed
 from agent.turn.prepare import prepare
 from agent.turn.values import Outcome
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from agent.turn.job import Job
     from agent.turn.values import Turn
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 TYPING_AFTER: Final = 0.5
 TYPING_EVERY: Final = 8.0
@@ -62,7 +62,6 @@ class Flow:
     limits: LoopLimits
     notice_rule: Callable[[Mapping[str, Any], Place], NoticeRule]
     watch: Watch
-    worker: int
 
     async def run(self, job: Job) -> None:
         """Run a job to its one outcome. A lost database is waited for; the checkpoints let the run go on."""
@@ -131,7 +130,7 @@ class Flow:
 
     def _ledger(self, turn: Turn) -> TurnLedger:
         rule = self.notice_rule(turn.preferences, turn.place)
-        return TurnLedger(self.inbound, self.outbox, turn.event, turn.place, rule, self.worker)
+        return TurnLedger(self.inbound, self.outbox, turn.event, turn.place, rule)
 
     async def _loop(self, turn: Turn, prompt: Prompt, ledger: TurnLedger) -> LoopResult:
         def watch(kind: TraceKind, data: Mapping[str, Any]) -> None:

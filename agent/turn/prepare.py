@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-import structlog
-
+from agent import logs
 from agent.turn.values import Turn, server_owner, user_owner
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from agent.identity.keys import ParticipantKey
     from agent.turn.job import Job
 
-log = structlog.get_logger(__name__)
+log = logs.get_logger(__name__)
 
 HISTORY_MESSAGES: Final = 40
 HISTORY_DEADLINE: Final = 5.0
@@ -59,7 +58,7 @@ async def prepare(
     """Gather what is known for a turn. Reads only."""
     history = await history_of(job, bridge)
     keys = await _who(job, core, history)
-    participants = await core.people.participants(job.place, keys, speaker=(job.account, job.speaker))
+    participants = await core.people.participants(job.place, keys, job.speaker, (job.persona.nickname,))
     preferences = await core.preferences.in_force(
         server_id=job.place.server.server_id, account_id=job.account.account_id
     )
@@ -84,10 +83,10 @@ async def prepare(
 
 
 async def _who(job: Job, core: Core, history: Sequence[HistoryMessage]) -> tuple[ParticipantKey, ...]:
-    """Return who takes part: who spoke lately, who is mentioned, who is asked about by name."""
+    """Return who takes part: the speaker, who is mentioned or asked about by name, who spoke lately."""
     spoke = [message.author.key for message in reversed(history) if not message.from_agent]
     named = await core.people.known_names_in(job.event.text, job.place)
-    return tuple(dict.fromkeys([*job.event.mentions, *named, *spoke]))
+    return tuple(dict.fromkeys([job.account.key, *job.event.mentions, *(account.key for account in named), *spoke]))
 
 
 def _owners(job: Job, participants: Sequence[Participant]) -> list[str]:

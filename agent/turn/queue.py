@@ -5,16 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
 
-import structlog
-
-log = structlog.get_logger(__name__)
-
-Job = TypeVar("Job")
+log = logs.get_logger(__name__)
 
 
-class ConversationQueue(Generic[Job]):
+class ConversationQueue[Job]:
     """Runs jobs: those of one conversation one after another, conversations side by side up to `at_once`."""
 
     def __init__(self, run: Callable[[Job], Awaitable[None]], *, bound: int, at_once: int) -> None:
@@ -60,6 +55,11 @@ class ConversationQueue(Generic[Job]):
         task.cancel()
         await asyncio.wait({task})
         return (job, *dropped)
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether anything runs or waits."""
+        return bool(self._tasks)
 
     async def idle(self) -> None:
         """Return when nothing runs or waits."""

@@ -14,7 +14,7 @@ _CLUSTER: Final = regex.compile(r"\X")
 _BREAKS: Final = (
     re.compile(r"\n\n+"),
     re.compile(r"\n"),
-    re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])"),
+    re.compile("(?<=[.!?\u2026])\\s+|(?<=[\u3002\uff01\uff1f])\\s*"),
     re.compile(r"[ \t]+"),
 )
 """Where to break, best first."""

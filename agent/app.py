@@ -1,0 +1,192 @@
+"""The composition root: settings, store, plugins, bridges, and a run until stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from agent import logs
+from agent.assembly import Assembly, assemble, open_core
+from agent.bridge_loader import load_bridges
+from agent.clock import RandomIds, SystemClock
+from agent.dispatch import Dispatcher
+from agent.plugin_loader import load_plugins
+from agent.presence import Presence
+from agent.store.errors import StoreError
+from agent.tools import TurnLost
+from agent.trace import unwatched
+from agent.turn.values import Outcome
+from agent.workbench import Workbench
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.bridge import Bridge
+    from agent.clock import Clock, Ids
+    from agent.commands import Command, CommandReply
+    from agent.contracts.cards import Card
+    from agent.contracts.context import Prompt
+    from agent.core import Core
+    from agent.events import Author, Event
+    from agent.places import ChannelRef, ServerRef
+    from agent.plugin_host import PluginHost
+    from agent.settings import LoadedSettings
+    from agent.tool_registry import ToolRegistry
+    from agent.tools import ToolResult
+    from agent.trace import Watch
+
+log = logs.get_logger(__name__)
+
+SWEEP_EVERY: Final = 3600.0
+"""Seconds between two sweeps of what is kept for 30 days."""
+
+
+class Agent:
+    """A running agent. It is the host of its bridges (`agent.bridge.BridgeHost`)."""
+
+    def __init__(self, parts: Assembly, bridges: Sequence[Bridge], presence: Presence) -> None:
+        self._parts = parts
+        self._bridges = bridges
+        self._presence = presence
+        self._started: list[Bridge] = []
+        self._dispatcher = Dispatcher(parts.core, parts.commands, self.stop_turn)
+        self._workbench = Workbench(parts.core, parts.flow, parts.tools)
+
+    @property
+    def core(self) -> Core:
+        """What plugins get."""
+        return self._parts.core
+
+    @property
+    def plugins(self) -> PluginHost:
+        """The plugins and their states."""
+        return self._parts.core.hooks
+
+    @property
+    def tools(self) -> ToolRegistry:
+        """What the model may call."""
+        return self._parts.tools
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """Every command of the core and the plugins, by path."""
+        return self._dispatcher.commands
+
+    @classmethod
+    async def start(
+        cls,
+        loaded: LoadedSettings,
+        *,
+        bridges: Sequence[Bridge] | None = None,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+        watch: Watch = unwatched,
+    ) -> Self:
+        """Bring everything up, in order; `bridges` stands in for those that the settings enable.
+
+        Raises:
+            SettingsError: something in plugins.toml is wrong.
+            StoreError: the database cannot be used.
+            PluginError: a plugin that is not optional did not start.
+            AlreadyServed: another process serves a bot account of these bridges.
+        """
+        clock = clock or SystemClock()
+        ids = ids or RandomIds(clock)
+        hooks = load_plugins(loaded)
+        serving = load_bridges(loaded).bridges if bridges is None else bridges
+        async with contextlib.AsyncExitStack() as stack:
+            core = await open_core(loaded, hooks, clock, ids, stack)
+            parts = await assemble(core, serving, watch, stack)
+            identities = [f"{bridge.name}/{identity}" for bridge in serving if (identity := bridge.identity())]
+            presence = Presence(core.store, parts.worker, identities)
+            await presence.start()
+            stack.push_async_callback(presence.stop)
+            agent = cls(parts, serving, presence)
+            await agent._serve(stack)
+            agent._closing = stack.pop_all()
+        return agent
+
+    _closing: contextlib.AsyncExitStack
+
+    async def _serve(self, stack: contextlib.AsyncExitStack) -> None:
+        """Take over what dead processes left, then let the bridges bring events."""
+        parts = self._parts
+        platforms = [bridge.platform for bridge in self._bridges]
+        unsent = await parts.outbox.recover(platforms)
+        unfinished = await parts.inbound.recover(platforms)
+        for bridge in self._bridges:
+            await bridge.start(self)
+            self._started.append(bridge)
+            stack.push_async_callback(self._stop_bridge, bridge)
+        parts.sender.post(unsent)
+        for event in unfinished:
+            await parts.reception.resume(event)
+        if unsent or unfinished:
+            log.info("resumed", unsent=len(unsent), unfinished=len(unfinished))
+        sweeper = asyncio.create_task(self._sweep(), name="sweep")
+        stack.callback(sweeper.cancel)
+
+    async def _stop_bridge(self, bridge: Bridge) -> None:
+        try:
+            await bridge.stop()
+        except Exception:
+            log.exception("bridge_not_stopped", bridge=bridge.name)
+
+    async def stop(self, grace: float = 10.0) -> None:
+        """Take no more events, give what runs `grace` seconds, send what is committed, and close."""
+        parts = self._parts
+        await parts.queue.close(grace)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(grace / 2, 1.0)):
+                await parts.sender.idle()
+        await self._closing.aclose()
+
+    async def idle(self) -> None:
+        """Return when no event is unfinished and nothing waits in the outbox."""
+        parts = self._parts
+        while parts.queue.is_busy or parts.sender.is_busy or parts.background.is_busy:
+            await parts.queue.idle()
+            await parts.sender.idle()
+            await parts.background.idle()
+
+    async def receive(self, event: Event) -> None:
+        """Take an event; returns when its row is committed (`agent.bridge.BridgeHost`)."""
+        await self._parts.reception.receive(event)
+
+    async def run_command(
+        self, path: tuple[str, ...], options: dict[str, Any], server: ServerRef, channel: ChannelRef, author: Author
+    ) -> CommandReply:
+        """Run a command after checking rights; failures come back as a reply with `ok=False`."""
+        return await self._dispatcher.run(path, options, server, channel, author)
+
+    async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
+        """Abort the running turn of a channel and drop what waits; tell whether there was one."""
+        aborted = await self._parts.queue.abort(f"{server.platform}/{channel.external_id}")
+        for job in aborted:
+            with contextlib.suppress(TurnLost):
+                await self._parts.inbound.finish(job.event, Outcome.ABANDONED)
+        return bool(aborted)
+
+    async def build_prompt(self, server: ServerRef, channel: ChannelRef, author: Author, text: str) -> Prompt:
+        """Return the prompt that a message would get there now. Nothing is sent; the people and place are registered."""
+        return await self._workbench.prompt(server, channel, author, text)
+
+    async def call_tool(
+        self, name: str, arguments: str, server: ServerRef, channel: ChannelRef, author: Author
+    ) -> tuple[ToolResult, tuple[Card, ...]]:
+        """Run a tool as the model would in that place; `arguments` is its JSON text.
+
+        Raises:
+            LookupError: there is no such tool.
+        """
+        return await self._workbench.call_tool(name, arguments, server, channel, author)
+
+    async def _sweep(self) -> None:
+        while True:
+            try:
+                await self._parts.inbound.sweep()
+                await self._parts.outbox.sweep()
+            except StoreError as error:
+                log.warning("sweep_failed", reason=str(error))
+            await asyncio.sleep(SWEEP_EVERY)

@@ -1,0 +1,149 @@
+"""Puts the parts of an agent together, each from what it needs."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from agent.background import Background
+from agent.contracts.cards import NoticeVisibility
+from agent.core import Core
+from agent.identity.people import People
+from agent.identity.resolver import Resolver
+from agent.models import make_model
+from agent.models.usage_counters import UsageCounters
+from agent.notices import NoticeRule
+from agent.personas import Personas
+from agent.preferences import Preferences
+from agent.privacy.guards import MemoryGuards
+from agent.privacy.repository import Privacy
+from agent.reception import Reception
+from agent.sender import Sender
+from agent.store.inbound import Inbound
+from agent.store.migrate import CORE, MigrationSet, migrate
+from agent.store.outbox import OutboxRows
+from agent.store.pool import Store, server_for
+from agent.store.revisions import Revisions
+from agent.tool_registry import ToolRegistry
+from agent.turn.admission import Addressing, Cooldowns
+from agent.turn.flow import Flow
+from agent.turn.loop_values import LoopLimits
+from agent.turn.queue import ConversationQueue
+from agent.turn.refusals import Refusals
+
+if TYPE_CHECKING:
+    import contextlib
+    from collections.abc import Mapping, Sequence
+
+    from agent.bridge import Bridge
+    from agent.clock import Clock, Ids
+    from agent.commands import Command
+    from agent.places import Place
+    from agent.plugin_host import PluginHost
+    from agent.settings import LoadedSettings
+    from agent.settings.model import AgentSettings
+    from agent.trace import Watch
+    from agent.turn.job import Job
+
+TURNS_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """The parts that an agent is made of."""
+
+    core: Core
+    worker: int
+    tools: ToolRegistry
+    commands: tuple[Command, ...]
+    inbound: Inbound
+    outbox: OutboxRows
+    sender: Sender
+    queue: ConversationQueue[Job]
+    background: Background
+    reception: Reception
+    flow: Flow
+
+
+async def open_core(
+    loaded: LoadedSettings, hooks: PluginHost, clock: Clock, ids: Ids, stack: contextlib.AsyncExitStack
+) -> Core:
+    """Open the database at today's schema and build what plugins get; closed by the stack."""
+    settings = loaded.settings
+    server = server_for(settings.database.resolve_url(), loaded.data_dir)
+    store = Store(server, size=settings.database.pool_size)
+    await stack.enter_async_context(store)
+    await migrate(store.dsn, [CORE, *(MigrationSet(owner, package) for owner, package in hooks.migrations())])
+    people = People(store)
+    privacy = Privacy(store, clock)
+    return Core(
+        clock=clock,
+        ids=ids,
+        settings=settings.agent,
+        store=store,
+        hooks=hooks,
+        people=people,
+        resolver=Resolver(people),
+        personas=Personas(store, settings.agent),
+        privacy=privacy,
+        guards=MemoryGuards(store, hooks),
+        preferences=Preferences(store),
+        revisions=Revisions(store),
+        usage=UsageCounters(store, settings.agent.costs),
+    )
+
+
+async def assemble(core: Core, bridges: Sequence[Bridge], watch: Watch, stack: contextlib.AsyncExitStack) -> Assembly:
+    """Start the plugins and build everything between a bridge's event and its answer; closed by the stack."""
+    await core.hooks.start(core)
+    stack.push_async_callback(core.hooks.stop)
+    tools = ToolRegistry(tool for given in await core.hooks.collect("register_tools") for tool in given)
+    commands = tuple(command for given in await core.hooks.collect("register_commands") for command in given)
+    model = make_model(core.settings)
+    stack.push_async_callback(model.close)
+    worker = secrets.randbits(62)
+    inbound, outbox = Inbound(core.store, core.clock, worker), OutboxRows(core.store, core.clock, worker)
+    by_platform = {bridge.platform: bridge for bridge in bridges}
+    sender = Sender(outbox, core.store, by_platform)
+    stack.push_async_callback(sender.stop)
+    background = Background()
+    stack.push_async_callback(background.stop)
+    limits = loop_limits(core.settings)
+    flow = Flow(core, inbound, outbox, sender, by_platform, model, tools, limits, notice_rule, watch)
+    queue = ConversationQueue(flow.run, bound=core.settings.limits.queue, at_once=TURNS_AT_ONCE)
+    stack.push_async_callback(queue.close, 0.0)
+    reception = Reception(
+        core=core,
+        inbound=inbound,
+        queue=queue,
+        background=background,
+        sender=sender,
+        refusals=Refusals(core.settings.locale),
+        cooldowns=Cooldowns(timedelta(seconds=core.settings.limits.cooldown_seconds)),
+        addressing=addressing(core.settings),
+    )
+    return Assembly(core, worker, tools, commands, inbound, outbox, sender, queue, background, reception, flow)
+
+
+def loop_limits(settings: AgentSettings) -> LoopLimits:
+    """Return what one turn may use."""
+    limits = settings.limits
+    return LoopLimits(
+        calls=limits.tool_calls,
+        tokens=limits.turn_tokens,
+        seconds=limits.turn_seconds,
+        wire_messages=limits.wire_messages,
+    )
+
+
+def addressing(settings: AgentSettings) -> Addressing:
+    """Return how the agent is called."""
+    return Addressing(frozenset(settings.auto_channels), settings.deliberate, settings.triggers)
+
+
+def notice_rule(preferences: Mapping[str, Any], place: Place) -> NoticeRule:
+    """Return how the notices of a place are shown (memory.md, Notices)."""
+    visibility = NoticeVisibility(preferences.get("notices.visibility", NoticeVisibility.FULL))
+    return NoticeRule(visibility)

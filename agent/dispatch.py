@@ -1,0 +1,111 @@
+"""Commands: found by path, checked for rights, run, and their failures turned into one calm sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent import logs
+from agent.catalog import translate
+from agent.commands import Command, CommandReply, Invocation, Rights
+from agent.store.errors import DatabaseUnavailable
+
+if TYPE_CHECKING:
+    from agent.core import Core
+    from agent.events import Author
+    from agent.places import ChannelRef, ServerRef
+
+log = logs.get_logger(__name__)
+
+type StopTurn = Callable[[ServerRef, ChannelRef], Awaitable[bool]]
+
+
+class CommandError(ValueError):
+    """Two commands have one path, or one stands where another has its group."""
+
+
+def merged(commands: Sequence[Command]) -> tuple[Command, ...]:
+    """Return the commands by path; groups of several plugins merge.
+
+    Raises:
+        CommandError: a path is taken twice, or a command's path is the beginning of another's.
+    """
+    by_path: dict[tuple[str, ...], Command] = {}
+    for command in commands:
+        if other := by_path.get(command.path):
+            raise CommandError(
+                f"/{' '.join(command.path)} is registered by {other.owner} and by {command.owner}: rename one"
+            )
+        by_path[command.path] = command
+    for path, command in by_path.items():
+        for length in range(1, len(path)):
+            if group := by_path.get(path[:length]):
+                raise CommandError(
+                    f"/{' '.join(group.path)} of {group.owner} is a command, and the group of "
+                    f"/{' '.join(path)} of {command.owner}: rename one"
+                )
+    return tuple(by_path[path] for path in sorted(by_path))
+
+
+class Dispatcher:
+    """Runs commands for every bridge."""
+
+    def __init__(self, core: Core, commands: Sequence[Command], stop_turn: StopTurn) -> None:
+        self._core = core
+        self._stop_turn = stop_turn
+        self.commands = merged([self._stop_command(), *commands])
+        self._by_path = {command.path: command for command in self.commands}
+
+    async def run(
+        self, path: tuple[str, ...], options: dict[str, Any], server: ServerRef, channel: ChannelRef, author: Author
+    ) -> CommandReply:
+        """Run a command after checking rights; failures come back as a reply with `ok=False`."""
+        locale = self._core.settings.locale
+        command = self._by_path.get(path)
+        if command is None:
+            return _failed(translate(locale, "There is no command /{command}.", command=" ".join(path)))
+        if command.rights is Rights.MANAGE and not author.can_manage:
+            return _failed(translate(locale, "Only those who manage this server may do that."))
+        try:
+            return await command.run(await self._invocation(command, options, server, channel, author))
+        except DatabaseUnavailable as error:
+            log.warning("command_without_database", command=command.path, reason=str(error))
+            return _failed(translate(locale, "My memory is out of reach just now. Please try again in a minute."))
+        except Exception:
+            error_id = self._core.ids.new()[-8:]
+            log.exception("command_failed", command=command.path, error_id=error_id)
+            return _failed(
+                translate(
+                    locale, "That did not work. If it goes on, tell an operator this id: {error_id}", error_id=error_id
+                )
+            )
+
+    async def _invocation(
+        self, command: Command, options: dict[str, Any], server: ServerRef, channel: ChannelRef, author: Author
+    ) -> Invocation:
+        now = self._core.clock.now()
+        entrance = await self._core.people.enter(server, channel, author, now)
+        personas = await self._core.personas.for_server(entrance.place.server.server_id)
+        return Invocation(
+            command=command.path,
+            options=options,
+            place=entrance.place,
+            account=entrance.account,
+            persona=next(persona for persona in personas if persona.is_default),
+            can_manage=author.can_manage,
+            now=now,
+            locale=self._core.settings.locale,
+        )
+
+    def _stop_command(self) -> Command:
+        async def run(invocation: Invocation) -> CommandReply:
+            place = invocation.place
+            stopped = await self._stop_turn(place.server.ref, place.channel.ref)
+            text = "I have stopped." if stopped else "There is nothing to stop."
+            return CommandReply(translate(invocation.locale, text), private=True)
+
+        return Command(("stop",), "Stop the answer that is being written here, and what waits for one.", run)
+
+
+def _failed(text: str) -> CommandReply:
+    return CommandReply(text, private=True, ok=False)
