@@ -169,7 +169,7 @@ class Agent:
         return bool(aborted)
 
     async def build_prompt(self, server: ServerRef, channel: ChannelRef, author: Author, text: str) -> Prompt:
-        """Return the prompt that a message would get there now. Nothing is sent; the people and place are registered."""
+        """Return the prompt that a message would get there now; person and place are registered, nothing is sent."""
         return await self._workbench.prompt(server, channel, author, text)
 
     async def call_tool(

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from agent.bridge import Bridge
     from agent.clock import Clock, Ids
     from agent.commands import Command
-    from agent.places import Place
     from agent.plugin_host import PluginHost
     from agent.settings import LoadedSettings
     from agent.settings.model import AgentSettings
@@ -143,7 +142,7 @@ def addressing(settings: AgentSettings) -> Addressing:
     return Addressing(frozenset(settings.auto_channels), settings.deliberate, settings.triggers)
 
 
-def notice_rule(preferences: Mapping[str, Any], place: Place) -> NoticeRule:
+def notice_rule(preferences: Mapping[str, Any]) -> NoticeRule:
     """Return how the notices of a place are shown (memory.md, Notices)."""
     visibility = NoticeVisibility(preferences.get("notices.visibility", NoticeVisibility.FULL))
     return NoticeRule(visibility)

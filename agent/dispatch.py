@@ -101,8 +101,9 @@ class Dispatcher:
         async def run(invocation: Invocation) -> CommandReply:
             place = invocation.place
             stopped = await self._stop_turn(place.server.ref, place.channel.ref)
-            text = "I have stopped." if stopped else "There is nothing to stop."
-            return CommandReply(translate(invocation.locale, text), private=True)
+            if stopped:
+                return CommandReply(translate(invocation.locale, "I have stopped."), private=True)
+            return CommandReply(translate(invocation.locale, "There is nothing to stop."), private=True)
 
         return Command(("stop",), "Stop the answer that is being written here, and what waits for one.", run)
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from agent.core import Core
     from agent.models.chat import ChatModel
     from agent.notices import NoticeRule
-    from agent.places import Place
     from agent.sender import Sender
     from agent.store.inbound import Inbound
     from agent.store.outbox import OutboxRows
@@ -60,7 +59,7 @@ class Flow:
     model: ChatModel
     tools: ToolRegistry
     limits: LoopLimits
-    notice_rule: Callable[[Mapping[str, Any], Place], NoticeRule]
+    notice_rule: Callable[[Mapping[str, Any]], NoticeRule]
     watch: Watch
 
     async def run(self, job: Job) -> None:
@@ -129,7 +128,7 @@ class Flow:
         )
 
     def _ledger(self, turn: Turn) -> TurnLedger:
-        rule = self.notice_rule(turn.preferences, turn.place)
+        rule = self.notice_rule(turn.preferences)
         return TurnLedger(self.inbound, self.outbox, turn.event, turn.place, rule)
 
     async def _loop(self, turn: Turn, prompt: Prompt, ledger: TurnLedger) -> LoopResult:

@@ -6,6 +6,8 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
+from agent import logs
+
 log = logs.get_logger(__name__)
 
 
