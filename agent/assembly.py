@@ -22,7 +22,8 @@ from agent.privacy.repository import Privacy
 from agent.reception import Reception
 from agent.sender import Sender
 from agent.store.inbound import Inbound
-from agent.store.migrate import CORE, MigrationSet, migrate
+from agent.store.migrate import migrate
+from agent.store.migration_sets import CORE, MigrationSet
 from agent.store.outbox import OutboxRows
 from agent.store.pool import Store, server_for
 from agent.store.revisions import Revisions
