@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from agent import logs
+from agent import logs, metrics
 from agent.assembly import Assembly, assemble, open_core
 from agent.bridge_loader import load_bridges
 from agent.clock import RandomIds, SystemClock
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agent.places import ChannelRef, ServerRef
     from agent.plugin_host import PluginHost
     from agent.settings import LoadedSettings
+    from agent.settings.model import MetricsSettings
     from agent.tool_registry import ToolRegistry
     from agent.tools import ToolResult
     from agent.trace import Watch
@@ -104,6 +105,7 @@ class Agent:
             stack.push_async_callback(presence.stop)
             agent = cls(parts, serving, presence)
             await agent._serve(stack)
+            await agent._serve_status(loaded.settings.metrics, stack)
             agent._closing = stack.pop_all()
         return agent
 
@@ -126,6 +128,26 @@ class Agent:
             log.info("resumed", unsent=len(unsent), unfinished=len(unfinished))
         sweeper = asyncio.create_task(self._sweep(), name="sweep")
         stack.callback(sweeper.cancel)
+
+    async def _serve_status(self, settings: MetricsSettings, stack: contextlib.AsyncExitStack) -> None:
+        """Answer `/metrics`, `/healthz` and `/readyz` when that is enabled."""
+        if not settings.enabled:
+            return
+        from agent.http_status import HttpStatus
+
+        metrics.enable()
+        status = HttpStatus(settings.host, settings.port, {"database": self._database_ready})
+        await status.start()
+        log.info("status_served", host=settings.host, port=status.port)
+        stack.push_async_callback(status.stop)
+
+    async def _database_ready(self) -> str | None:
+        try:
+            async with self.core.store.connection() as conn:
+                await conn.fetchval("SELECT 1")
+        except StoreError:
+            return "the database does not answer"
+        return None
 
     async def _stop_bridge(self, bridge: Bridge) -> None:
         try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from agent import core_metrics as core_metrics  # declares them
 from agent.background import Background
 from agent.contracts.cards import NoticeVisibility
 from agent.core import Core
@@ -16,14 +17,15 @@ from agent.models import make_model
 from agent.models.usage_counters import UsageCounters
 from agent.notices import NoticeRule
 from agent.personas import Personas
-from agent.preferences import Preferences
+from agent.core_preferences import NOTICE_VISIBILITY, THOUGHT_LOG, core_preferences
+from agent.places import ChannelRef
 from agent.privacy.guards import MemoryGuards
 from agent.privacy.repository import Privacy
 from agent.reception import Reception
 from agent.sender import Sender
 from agent.store.inbound import Inbound
 from agent.store.migrate import migrate
-from agent.store.migration_sets import CORE, MigrationSet
+from agent.store.migration_sets import CORE
 from agent.store.outbox import OutboxRows
 from agent.store.pool import Store, server_for
 from agent.store.revisions import Revisions
@@ -75,7 +77,7 @@ async def open_core(
     server = server_for(settings.database.resolve_url(), loaded.data_dir)
     store = Store(server, size=settings.database.pool_size)
     await stack.enter_async_context(store)
-    await migrate(store.dsn, [CORE, *(MigrationSet(owner, package) for owner, package in hooks.migrations())])
+    await migrate(store.dsn, [CORE, *hooks.migrations])
     people = People(store)
     privacy = Privacy(store, clock)
     return Core(
@@ -89,7 +91,7 @@ async def open_core(
         personas=Personas(store, settings.agent),
         privacy=privacy,
         guards=MemoryGuards(store, hooks),
-        preferences=Preferences(store),
+        preferences=core_preferences(),
         revisions=Revisions(store),
         usage=UsageCounters(store, settings.agent.costs),
     )
@@ -145,5 +147,5 @@ def addressing(settings: AgentSettings) -> Addressing:
 
 def notice_rule(preferences: Mapping[str, Any]) -> NoticeRule:
     """Return how the notices of a place are shown (memory.md, Notices)."""
-    visibility = NoticeVisibility(preferences.get("notices.visibility", NoticeVisibility.FULL))
-    return NoticeRule(visibility)
+    log = str(preferences[THOUGHT_LOG.key])
+    return NoticeRule(NoticeVisibility(preferences[NOTICE_VISIBILITY.key]), ChannelRef(log, log) if log else None)

@@ -204,6 +204,10 @@ class PluginHost:
             for status in (self._members[name].status,)
         )
 
+    def implements(self, hook: str) -> bool:
+        """Tell whether a plugin that is in use implements the hook, so that its caller may spare the preparation."""
+        return bool(self._calls[hook])
+
     async def collect(self, name: str, /, **values: Any) -> list[Any]:
         """Return what each started plugin answers, in order, without those that answer None or fail.
 

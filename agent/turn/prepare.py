@@ -6,6 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from agent import logs
+from agent.preferences_repository import read_rows
+from agent.store.revisions import read as read_revisions
 from agent.turn.values import Turn, server_owner, user_owner
 
 if TYPE_CHECKING:
@@ -59,10 +61,9 @@ async def prepare(
     history = await history_of(job, bridge)
     keys = await _who(job, core, history)
     participants = await core.people.participants(job.place, keys, job.speaker, (job.persona.nickname,))
-    preferences = await core.preferences.in_force(
-        server_id=job.place.server.server_id, account_id=job.account.account_id
-    )
-    revisions = await core.revisions.read(_owners(job, participants))
+    async with core.store.connection() as conn:
+        chosen = await read_rows(conn, job.place.server.server_id, job.account.account_id)
+        revisions = await read_revisions(conn, _owners(job, participants))
     return Turn(
         turn_id=turn_id,
         event=job.event,
@@ -77,7 +78,7 @@ async def prepare(
         participants=participants,
         history=history,
         impersonating=impersonating,
-        preferences=preferences,
+        preferences=core.preferences.in_force(chosen.server, chosen.person),
         revisions=revisions,
     )
 
