@@ -11,6 +11,7 @@ from agent import core_metrics as core_metrics  # declares them
 from agent.background import Background
 from agent.contracts.cards import NoticeVisibility
 from agent.core import Core
+from agent.invalidation import Invalidation
 from agent.identity.people import People
 from agent.identity.resolver import Resolver
 from agent.models import make_model
@@ -28,7 +29,6 @@ from agent.store.migrate import migrate
 from agent.store.migration_sets import CORE
 from agent.store.outbox import OutboxRows
 from agent.store.pool import Store, server_for
-from agent.store.revisions import Revisions
 from agent.tool_registry import ToolRegistry
 from agent.turn.admission import Addressing, Cooldowns
 from agent.turn.flow import Flow
@@ -79,6 +79,9 @@ async def open_core(
     await stack.enter_async_context(store)
     await migrate(store.dsn, [CORE, *hooks.migrations])
     people = People(store)
+    revisions = Invalidation(store)
+    revisions.start()
+    stack.push_async_callback(revisions.stop)
     privacy = Privacy(store, clock)
     return Core(
         clock=clock,
@@ -92,7 +95,7 @@ async def open_core(
         privacy=privacy,
         guards=MemoryGuards(store, hooks),
         preferences=core_preferences(),
-        revisions=Revisions(store),
+        revisions=revisions,
         usage=UsageCounters(store, settings.agent.costs),
     )
 
@@ -142,7 +145,7 @@ def loop_limits(settings: AgentSettings) -> LoopLimits:
 
 def addressing(settings: AgentSettings) -> Addressing:
     """Return how the agent is called."""
-    return Addressing(frozenset(settings.auto_channels), settings.deliberate, settings.triggers)
+    return Addressing(frozenset(settings.auto_channels), settings.deliberate)
 
 
 def notice_rule(preferences: Mapping[str, Any]) -> NoticeRule:

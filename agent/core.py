@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.clock import Clock, Ids
+    from agent.invalidation import Invalidation
     from agent.identity.people import People
     from agent.identity.resolver import Resolver
     from agent.models.usage_counters import UsageCounters
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from agent.privacy.repository import Privacy
     from agent.settings.model import AgentSettings
     from agent.store.pool import Store
-    from agent.store.revisions import Revisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,5 +35,5 @@ class Core:
     privacy: Privacy
     guards: MemoryGuards
     preferences: Preferences
-    revisions: Revisions
+    revisions: Invalidation
     usage: UsageCounters

@@ -5,7 +5,9 @@ from __future__ import annotations
 from agent.metrics import declare
 
 declare("messages_in", "counter", ("platform",), "Messages that bridges brought.", level="debug")
-declare("messages_out", "counter", ("platform", "state"), "Messages of the outbox, by what became of them.", level="debug")
+declare(
+    "messages_out", "counter", ("platform", "state"), "Messages of the outbox, by what became of them.", level="debug"
+)
 declare("messages_unsent", "counter", ("reason",), "Messages that were given up unsent.")
 declare("turns", "counter", ("outcome",), "Turns that ended, by outcome.", level="debug")
 declare("turns_abandoned", "counter", ("reason",), "Events that were given up unanswered.")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from agent.contracts.people import PrivacyLevel
+from agent.personas import called_in
 from agent.turn.values import Why
 
 if TYPE_CHECKING:
@@ -41,8 +40,6 @@ class Addressing:
     """Channels (`platform:id`) where every message is answered."""
     deliberate: bool = False
     """Answer only direct messages, mentions and replies."""
-    triggers: tuple[str, ...] = ()
-    """Words that call the default persona, besides its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +57,8 @@ class Declined:
     reason: Reason
 
 
-@lru_cache(maxsize=4096)
-def _word(trigger: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(trigger.casefold())}(?!\w)")
-
-
-def calls(text: str, triggers: tuple[str, ...]) -> bool:
-    """Tell whether a trigger occurs in the text as whole words, whatever the case."""
-    folded = text.casefold()
-    return any(trigger.strip() and _word(trigger.strip()).search(folded) for trigger in triggers)
-
-
 def _default(personas: tuple[Persona, ...]) -> Persona:
     return next(persona for persona in personas if persona.is_default)
-
-
-def _called(event: MessageCreated, personas: tuple[Persona, ...], addressing: Addressing) -> Persona | None:
-    """Return the persona that the text calls: the one called by the longest word, so that names may nest."""
-    found: list[tuple[int, Persona]] = []
-    for persona in personas:
-        words = (persona.nickname, *persona.triggers, *(addressing.triggers if persona.is_default else ()))
-        found += [(len(word), persona) for word in words if calls(event.text, (word,))]
-    return max(found, key=lambda pair: (pair[0], -pair[1].persona_id))[1] if found else None
 
 
 def decide(
@@ -96,7 +73,8 @@ def decide(
         return Declined(Reason.BOT)
     if not event.text.strip() and not event.attachments:
         return Declined(Reason.EMPTY)
-    called = _called(event, personas, addressing)
+    found = called_in(event.text, personas)
+    called = found.persona if found else None
     why = _on_purpose(event, place)
     if why is None and not addressing.deliberate and account.privacy is not PrivacyLevel.FULL:
         why = _by_chance(place, addressing, is_called=called is not None)
