@@ -7,21 +7,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from agent import core_metrics as core_metrics  # declares them
+from agent import core_metrics  # noqa: F401 - declares them
 from agent.background import Background
 from agent.contracts.cards import NoticeVisibility
 from agent.core import Core
-from agent.invalidation import Invalidation
+from agent.core_preferences import NOTICE_VISIBILITY, THOUGHT_LOG, core_preferences
 from agent.identity.people import People
 from agent.identity.resolver import Resolver
-from agent.models import make_model
-from agent.models.usage_counters import UsageCounters
+from agent.invalidation import Invalidation
+from agent.models.make import make_model
 from agent.notices import NoticeRule
 from agent.personas import Personas
-from agent.core_preferences import NOTICE_VISIBILITY, THOUGHT_LOG, core_preferences
 from agent.places import ChannelRef
-from agent.privacy.guards import MemoryGuards
-from agent.privacy.repository import Privacy
 from agent.reception import Reception
 from agent.sender import Sender
 from agent.store.inbound import Inbound
@@ -82,7 +79,6 @@ async def open_core(
     revisions = Invalidation(store)
     revisions.start()
     stack.push_async_callback(revisions.stop)
-    privacy = Privacy(store, clock)
     return Core(
         clock=clock,
         ids=ids,
@@ -92,11 +88,8 @@ async def open_core(
         people=people,
         resolver=Resolver(people),
         personas=Personas(store, settings.agent),
-        privacy=privacy,
-        guards=MemoryGuards(store, hooks),
         preferences=core_preferences(),
         revisions=revisions,
-        usage=UsageCounters(store, settings.agent.costs),
     )
 
 

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.clock import Clock, Ids
-    from agent.invalidation import Invalidation
     from agent.identity.people import People
     from agent.identity.resolver import Resolver
-    from agent.models.usage_counters import UsageCounters
+    from agent.invalidation import Invalidation
     from agent.personas import Personas
     from agent.plugin_host import PluginHost
     from agent.preferences import Preferences
-    from agent.privacy.guards import MemoryGuards
-    from agent.privacy.repository import Privacy
     from agent.settings.model import AgentSettings
     from agent.store.pool import Store
 
@@ -32,8 +29,5 @@ class Core:
     people: People
     resolver: Resolver
     personas: Personas
-    privacy: Privacy
-    guards: MemoryGuards
     preferences: Preferences
     revisions: Invalidation
-    usage: UsageCounters

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from agent.metrics import declare
+from agent import metrics
 
-declare("messages_in", "counter", ("platform",), "Messages that bridges brought.", level="debug")
-declare(
+metrics.declare("messages_in", "counter", ("platform",), "Messages that bridges brought.", level="debug")
+metrics.declare(
     "messages_out", "counter", ("platform", "state"), "Messages of the outbox, by what became of them.", level="debug"
 )
-declare("messages_unsent", "counter", ("reason",), "Messages that were given up unsent.")
-declare("turns", "counter", ("outcome",), "Turns that ended, by outcome.", level="debug")
-declare("turns_abandoned", "counter", ("reason",), "Events that were given up unanswered.")
-declare("turns_refused", "counter", ("reason",), "Messages that were addressed to the agent and not answered.")
-declare("turn_seconds", "histogram", (), "Seconds from a message's arrival to its committed answer.")
+metrics.declare("messages_unsent", "counter", ("reason",), "Messages that were given up unsent.")
+metrics.declare("turns", "counter", ("outcome",), "Turns that ended, by outcome.", level="debug")
+metrics.declare("turns_abandoned", "counter", ("reason",), "Events that were given up unanswered.")
+metrics.declare("turns_refused", "counter", ("reason",), "Messages that were addressed to the agent and not answered.")
+metrics.declare("turn_seconds", "histogram", (), "Seconds from a turn's start to its committed answer.")

@@ -153,20 +153,12 @@ class Reception:
 
     async def _admit(self, event: MessageCreated, entrance: Entrance, speaker: Speaker, decision: Admitted) -> None:
         """Queue an admitted message, unless the account or the server has had enough for now."""
-        account_id, server_id = entrance.account.account_id, entrance.place.server.server_id
+        account_id = entrance.account.account_id
         job = Job(event, entrance.place, entrance.account, speaker, decision.persona, decision.why)
         if not self.cooldowns.admits(account_id, self.core.clock.now()):
             await self._refuse(job, Reason.COOLDOWN)
-        elif await self._is_spent(server_id):
-            await self._refuse(job, Reason.SPENT)
         else:
             self._enqueue(job)
-
-    async def _is_spent(self, server_id: int) -> bool:
-        cap = self.core.settings.limits.daily_spend
-        if cap is None:
-            return False
-        return await self.core.usage.spent(server_id, self.core.clock.now().date()) >= round(cap * 1_000_000)
 
     def _enqueue(self, job: Job) -> None:
         if not self.queue.put(conversation_of(job.event), job):

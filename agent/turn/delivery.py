@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.bridge import OutgoingMessage
-from agent.identity.mentions import mentions_out
 from agent.text import clean
 from agent.turn.split import MEASURES, split
 
@@ -19,8 +18,7 @@ def answer(turn: Turn, text: str, capabilities: Capabilities) -> tuple[OutgoingM
 
     Each part has a key made of the event and its number, so that the same part is never posted twice.
     """
-    converted = mentions_out(clean(text), turn.participants, turn.place.platform)
-    parts = split(converted.text, capabilities.message_limit, MEASURES[capabilities.length_unit])
+    parts = split(clean(text), capabilities.message_limit, MEASURES[capabilities.length_unit])
     persona = None if turn.persona.is_default else turn.persona
     return tuple(
         OutgoingMessage(
@@ -30,7 +28,6 @@ def answer(turn: Turn, text: str, capabilities: Capabilities) -> tuple[OutgoingM
             server=turn.place.server.ref,
             text=part,
             reply_to=turn.event.message_id if number == 0 else None,
-            mentions=converted.keys,
             persona_name=persona.nickname if persona else None,
             persona_avatar=persona.avatar if persona else None,
             persona_id=turn.persona.persona_id,

@@ -83,6 +83,7 @@ class Flow:
 
     async def _attempt(self, job: Job, turn_id: str, attempt: int) -> None:
         """Take the steps; whatever fails ends in one calm sentence with an id, the detail in the log."""
+        began = self.core.clock.monotonic()
         try:
             turn = await prepare(job, self.core, self.bridges[job.event.platform], turn_id=turn_id, attempt=attempt)
             if await self.core.hooks.guard("guard_turn", turn=turn) is not None:
@@ -102,7 +103,8 @@ class Flow:
             await self._excuse(job, error_id)
         else:
             await self._end(turn, Outcome.ANSWERED, result.text)
-            await self._afterwards(turn, prompt, result)
+            metrics.emit("turn_seconds", self.core.clock.monotonic() - began)
+            await self._afterwards(turn, prompt)
 
     async def prompt(self, turn: Turn) -> Prompt:
         """Build exactly what the model is shown."""
@@ -141,9 +143,9 @@ class Flow:
             self.model,
             prompt,
             tuple(self.tools),
-            lambda name, effect: self.context(turn, name, effect),
-            ledger,
-            self.limits,
+            context=lambda name, effect: self.context(turn, name, effect),
+            ledger=ledger,
+            limits=self.limits,
             clock=self.core.clock,
             ids=self.core.ids,
             watch=watch,
@@ -168,10 +170,8 @@ class Flow:
         self._trace(turn, TraceKind.ERROR, {"text": text, "error_id": error_id})
         await self._end(turn, Outcome.ANSWERED, text)
 
-    async def _afterwards(self, turn: Turn, prompt: Prompt, result: LoopResult) -> None:
+    async def _afterwards(self, turn: Turn, prompt: Prompt) -> None:
         """Count and tell the plugins, after the answer is committed."""
-        if result.usage.requests:
-            await self.core.usage.add(turn.place.server.server_id, turn.now.date(), self.model.name, result.usage)
         await self.core.hooks.collect("turn_finished", turn=turn, placed=prompt.identities())
 
     def _trace(self, turn: Turn, kind: TraceKind, data: Mapping[str, Any]) -> None:

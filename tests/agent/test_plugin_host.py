@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -73,7 +74,7 @@ async def started(*plugins: Any, **options: Any) -> PluginHost:
 
 def core(host: PluginHost) -> Core:
     clock = SystemClock()
-    return Core(clock, RandomIds(clock), host)
+    return cast("Core", SimpleNamespace(clock=clock, ids=RandomIds(clock), hooks=host))
 
 
 async def test_results_come_in_the_order_of_the_file() -> None:

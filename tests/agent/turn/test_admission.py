@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+
 from agent.contracts.people import PrivacyLevel
 from agent.events import MessageCreated, Reply
 from agent.places import Place, ServerKind
