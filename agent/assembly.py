@@ -19,6 +19,8 @@ from agent.models.make import make_model
 from agent.notices import NoticeRule
 from agent.personas import Personas
 from agent.places import ChannelRef
+from agent.privacy.guards import MemoryGuards
+from agent.privacy.repository import Privacy
 from agent.reception import Reception
 from agent.sender import Sender
 from agent.store.inbound import Inbound
@@ -75,7 +77,7 @@ async def open_core(
     store = Store(server, size=settings.database.pool_size)
     await stack.enter_async_context(store)
     await migrate(store.dsn, [CORE, *hooks.migrations])
-    people = People(store)
+    people, privacy = People(store), Privacy(store)
     revisions = Invalidation(store)
     revisions.start()
     stack.push_async_callback(revisions.stop)
@@ -88,6 +90,8 @@ async def open_core(
         people=people,
         resolver=Resolver(people),
         personas=Personas(store, settings.agent),
+        privacy=privacy,
+        guards=MemoryGuards(privacy, hooks),
         preferences=core_preferences(),
         revisions=revisions,
     )

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from agent.personas import Personas
     from agent.plugin_host import PluginHost
     from agent.preferences import Preferences
+    from agent.privacy.guards import MemoryGuards
+    from agent.privacy.repository import Privacy
     from agent.settings.model import AgentSettings
     from agent.store.pool import Store
 
@@ -29,5 +31,7 @@ class Core:
     people: People
     resolver: Resolver
     personas: Personas
+    privacy: Privacy
+    guards: MemoryGuards
     preferences: Preferences
     revisions: Invalidation

@@ -218,3 +218,22 @@ CREATE FUNCTION facts_of_people(p_accounts bigint[], p_users bigint[], p_server 
        OR a.user_id IN (SELECT x.user_id FROM accounts x WHERE x.account_id = ANY (p_accounts))
     ORDER BY a.account_id
 $$;
+
+-- Locks one person for a change: every linked account by ascending id, then the user; gives the accounts as they are
+-- under the lock. An account that was linked meanwhile is found by the second look, and its linking has ended then.
+CREATE FUNCTION lock_person(p_account bigint) RETURNS TABLE (account_id bigint, user_id bigint, privacy_level text)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_user bigint;
+BEGIN
+    PERFORM 1 FROM accounts a
+    WHERE a.account_id = p_account
+       OR a.user_id = (SELECT x.user_id FROM accounts x WHERE x.account_id = p_account)
+    ORDER BY a.account_id FOR NO KEY UPDATE;
+    SELECT a.user_id INTO v_user FROM accounts a WHERE a.account_id = p_account;
+    PERFORM 1 FROM users u WHERE u.user_id = v_user FOR NO KEY UPDATE;
+    RETURN QUERY SELECT a.account_id, a.user_id, a.privacy_level FROM accounts a
+    WHERE a.account_id = p_account OR a.user_id = v_user
+    ORDER BY a.account_id FOR NO KEY UPDATE;
+END $$;

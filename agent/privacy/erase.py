@@ -1,0 +1,95 @@
+"""Forgetting a person: one transaction for the core and every plugin; what is left says that, and nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agent.identity.records import account_from
+from agent.privacy.repository import lock_person
+from agent.store.queries import load_queries
+from agent.store.revisions import bump
+from agent.turn.values import server_owner, user_owner
+
+if TYPE_CHECKING:
+    from agent.store.pool import Store
+    from agent.tools import Connection
+
+QUERIES = load_queries(__name__, "erase.sql")
+
+
+class Hooks(Protocol):
+    """What an erasure needs of the plugin host."""
+
+    async def collect(self, name: str, /, **values: Any) -> list[Any]:
+        """Ask every plugin; one that fails in `erase_person` raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What an erasure has removed: counts and the time, no content."""
+
+    account_ids: tuple[int, ...]
+    """The account and those linked to it."""
+    at: datetime
+    counts: Mapping[str, int]
+    """Rows by kind: the core's (names, settings, messages, events, outbox), then those of the plugins."""
+    servers: tuple[int, ...]
+    """The servers that knew the person."""
+
+
+async def erase_person(store: Store, hooks: Hooks, account_id: int, now: datetime) -> Receipt:
+    """Forget a person and everything that came from or is about the person, linked accounts included.
+
+    Afterwards any write whose source is not later than `now` is refused. Level and blacklist entries stay.
+
+    Raises:
+        agent.privacy.repository.UnknownPerson: there is no such account.
+        agent.plugin_host.HookFailed: a plugin could not do its part; then nothing was removed at all.
+    """
+
+    async def erase() -> Receipt:
+        async with store.transaction() as conn:
+            return await _erase(conn, hooks, account_id, now)
+
+    return await store.retrying(erase)
+
+
+async def _erase(conn: Connection, hooks: Hooks, account_id: int, now: datetime) -> Receipt:
+    await conn.execute(QUERIES["one_at_a_time"])
+    people = await lock_person(conn, account_id)
+    accounts = [row["account_id"] for row in people]
+    users = sorted({row["user_id"] for row in people} - {None})
+    known = [account_from(row) for row in await conn.fetch(QUERIES["accounts"], accounts)]
+    servers = [row["server_id"] for row in await conn.fetch(QUERIES["servers"], accounts)]
+    # From here on a save that waits for the lock sees the moment, and is refused.
+    await conn.execute(QUERIES["forget_account"], accounts, now)
+    counts = await _erase_core(conn, accounts, users, now)
+    for account in known:
+        for part in await hooks.collect("erase_person", conn=conn, account=account):
+            counts.update(part)
+    await bump(conn, [*map(user_owner, users), *map(server_owner, servers)])
+    return Receipt(tuple(accounts), now, dict(counts), tuple(servers))
+
+
+async def _erase_core(conn: Connection, accounts: list[int], users: list[int], now: datetime) -> Counter[str]:
+    events = await conn.fetch(QUERIES["abandon_events"], accounts, now)
+    keys = ([row["platform"] for row in events], [row["event_id"] for row in events])
+    return Counter(
+        {
+            "events": len(events),
+            "outbox": _count(await conn.execute(QUERIES["cancel_outbox"], accounts, *keys, now)),
+            "messages": _count(await conn.execute(QUERIES["forget_messages"], accounts, users)),
+            "names": _count(await conn.execute(QUERIES["forget_names"], accounts)),
+            "settings": _count(await conn.execute(QUERIES["forget_settings"], accounts)),
+        }
+    )
+
+
+def _count(tag: str) -> int:
+    """Return the number of rows of a command tag, as in `DELETE 3`."""
+    return int(tag.rpartition(" ")[2])

@@ -1,0 +1,59 @@
+-- name: one_at_a_time
+-- Two erasures never wait for each other's rows in different orders; released at the end of the transaction.
+SELECT pg_advisory_xact_lock(7305530113210452);
+
+-- name: accounts
+-- The accounts of a person, as they were known last.
+SELECT account_id, user_id, platform, kind, external_id, username, privacy_level, forgotten_before, display_name
+FROM accounts
+WHERE account_id = ANY ($1::bigint[])
+ORDER BY account_id;
+
+-- name: servers
+-- The servers that know a name of the person.
+SELECT DISTINCT server_id FROM names WHERE account_id = ANY ($1::bigint[]) ORDER BY server_id;
+
+-- name: forget_account
+-- Empties what is known of a person; level, blacklist and the moment stay, because they protect.
+UPDATE accounts
+SET display_name = '', username = NULL, disclosed_at = NULL, forgotten_before = $2
+WHERE account_id = ANY ($1::bigint[]);
+
+-- name: abandon_events
+-- Gives up what the person said and was not answered yet, with what its turns had done.
+WITH gone AS (
+    UPDATE inbound_events e
+    SET state = 'abandoned', payload = NULL, held_until = NULL, finished_at = $2
+    FROM accounts a
+    WHERE a.account_id = ANY ($1::bigint[]) AND e.state IN ('received', 'running') AND e.platform = a.platform
+      AND e.payload #>> '{author,external_id}' = a.external_id AND e.payload #>> '{author,kind}' = a.kind
+    RETURNING e.platform, e.event_id
+), checkpoints AS (
+    DELETE FROM turn_checkpoints c USING gone WHERE c.platform = gone.platform AND c.event_id = gone.event_id
+)
+SELECT platform, event_id FROM gone;
+
+-- name: cancel_outbox
+-- Takes back what was to be posted for the person's events; of what is being posted only the text goes.
+UPDATE outbox o
+SET payload = NULL,
+    state = CASE o.state WHEN 'pending' THEN 'cancelled' ELSE o.state END,
+    finished_at = CASE o.state WHEN 'pending' THEN $4 ELSE o.finished_at END,
+    reason = CASE o.state WHEN 'pending' THEN 'a person was forgotten' ELSE o.reason END
+WHERE o.payload IS NOT NULL
+  AND (EXISTS (SELECT FROM messages m
+               WHERE m.account_id = ANY ($1::bigint[]) AND m.platform = o.platform AND m.event_id = o.event_id)
+       OR (o.platform, o.event_id) IN (SELECT * FROM unnest($2::text[], $3::text[])));
+
+-- name: forget_messages
+-- Removes the person from the rows of messages.
+UPDATE messages SET account_id = NULL, user_id = NULL
+WHERE account_id = ANY ($1::bigint[]) OR user_id = ANY ($2::bigint[]);
+
+-- name: forget_names
+-- Removes every name of the person.
+DELETE FROM names WHERE account_id = ANY ($1::bigint[]);
+
+-- name: forget_settings
+-- Removes what the person has set.
+DELETE FROM account_settings WHERE account_id = ANY ($1::bigint[]);

@@ -1,0 +1,34 @@
+-- name: account
+-- What the core holds of an account.
+SELECT account_id, user_id, platform, kind, external_id, username, privacy_level, forgotten_before, display_name,
+       disclosed_at, created_at, last_seen_at
+FROM accounts
+WHERE account_id = $1;
+
+-- name: names
+-- Every name of an account, with the server that shows it.
+SELECT s.platform, s.external_id AS server, n.source, n.value, n.seen_at
+FROM names n
+JOIN servers s ON s.server_id = n.server_id
+WHERE n.account_id = $1
+ORDER BY s.server_id, n.source;
+
+-- name: settings
+-- What an account has set.
+SELECT key, value::text AS value FROM account_settings WHERE account_id = $1 ORDER BY key;
+
+-- name: blacklists
+-- The servers that have the account on their blacklist.
+SELECT s.platform, s.external_id AS server, b.created_at
+FROM server_blacklist b
+JOIN servers s ON s.server_id = b.server_id
+WHERE b.account_id = $1
+ORDER BY s.server_id;
+
+-- name: messages
+-- The messages whose author is known to be the account; their text is not kept.
+SELECT m.platform, m.message_id, c.external_id AS channel, m.created_at
+FROM messages m
+JOIN channels c ON c.channel_id = m.channel_id
+WHERE m.account_id = $1
+ORDER BY m.created_at, m.message_id;
