@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agent.contracts.context import Prompt
     from agent.core import Core
     from agent.events import Author, Event
+    from agent.models.chat import ChatModel
     from agent.places import ChannelRef, ServerRef
     from agent.plugin_host import PluginHost
     from agent.settings import LoadedSettings
@@ -83,8 +84,9 @@ class Agent:
         clock: Clock | None = None,
         ids: Ids | None = None,
         watch: Watch = unwatched,
+        model: ChatModel | None = None,
     ) -> Self:
-        """Bring everything up, in order; `bridges` stands in for those that the settings enable.
+        """Bring everything up, in order; `bridges` and `model` stand in for those that the settings name.
 
         Raises:
             SettingsError: something in plugins.toml is wrong.
@@ -98,7 +100,7 @@ class Agent:
         serving = load_bridges(loaded).bridges if bridges is None else bridges
         async with contextlib.AsyncExitStack() as stack:
             core = await open_core(loaded, hooks, clock, ids, stack)
-            parts = await assemble(core, serving, watch, stack)
+            parts = await assemble(core, serving, watch, model, stack)
             identities = [f"{bridge.name}/{identity}" for bridge in serving if (identity := bridge.identity())]
             presence = Presence(core.store, parts.worker, identities)
             await presence.start()
@@ -188,6 +190,8 @@ class Agent:
         for job in aborted:
             with contextlib.suppress(TurnLost):
                 await self._parts.inbound.finish(job.event, Outcome.ABANDONED)
+            # What a tool had committed when it was stopped is still told.
+            self._parts.sender.post(await self._parts.outbox.unsent(job.event.platform, job.event.event_id))
         return bool(aborted)
 
     async def build_prompt(self, server: ServerRef, channel: ChannelRef, author: Author, text: str) -> Prompt:

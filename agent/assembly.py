@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from agent.bridge import Bridge
     from agent.clock import Clock, Ids
     from agent.commands import Command
+    from agent.models.chat import ChatModel
     from agent.plugin_host import PluginHost
     from agent.settings import LoadedSettings
     from agent.settings.model import AgentSettings
@@ -97,13 +98,16 @@ async def open_core(
     )
 
 
-async def assemble(core: Core, bridges: Sequence[Bridge], watch: Watch, stack: contextlib.AsyncExitStack) -> Assembly:
+async def assemble(
+    core: Core, bridges: Sequence[Bridge], watch: Watch, model: ChatModel | None, stack: contextlib.AsyncExitStack
+) -> Assembly:
     """Start the plugins and build everything between a bridge's event and its answer; closed by the stack."""
     await core.hooks.start(core)
     stack.push_async_callback(core.hooks.stop)
     tools = ToolRegistry(tool for given in await core.hooks.collect("register_tools") for tool in given)
     commands = tuple(command for given in await core.hooks.collect("register_commands") for command in given)
-    model = make_model(core.settings)
+    if model is None:
+        model = make_model(core.settings)
     stack.push_async_callback(model.close)
     worker = secrets.randbits(62)
     inbound, outbox = Inbound(core.store, core.clock, worker), OutboxRows(core.store, core.clock, worker)

@@ -161,6 +161,8 @@ class Reception:
             self._enqueue(job)
 
     def _enqueue(self, job: Job) -> None:
+        if self.queue.is_closed:
+            return  # the row stays, so that the next start goes on with it
         if not self.queue.put(conversation_of(job.event), job):
             self.background.start(self._refuse(job, Reason.QUEUE_FULL))
 

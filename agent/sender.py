@@ -35,10 +35,14 @@ class Sender:
         self._bridges = bridges
         self._waiting: dict[str, deque[Posted]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._known: set[int] = set()
 
     def post(self, messages: Iterable[Posted]) -> None:
-        """Queue committed messages; returns at once."""
+        """Queue committed messages, those aside that it has already; returns at once."""
         for posted in messages:
+            if posted.outbox_id in self._known:
+                continue
+            self._known.add(posted.outbox_id)
             channel = f"{posted.message.platform}/{posted.message.channel.external_id}"
             self._waiting.setdefault(channel, deque()).append(posted)
             if channel not in self._tasks:
@@ -70,6 +74,8 @@ class Sender:
                     await self._deliver(posted)
                 except Exception:
                     log.exception("message_not_settled", outbox_id=posted.outbox_id)
+                finally:
+                    self._known.discard(posted.outbox_id)
         finally:
             del self._tasks[channel], self._waiting[channel]
 

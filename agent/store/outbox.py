@@ -102,6 +102,12 @@ class OutboxRows:
                 posted.message.part,
             )
 
+    async def unsent(self, platform: str, event_id: str) -> tuple[Posted, ...]:
+        """Return what is committed of an event and was not sent yet; some of it the sender may have already."""
+        async with self._store.connection() as conn:
+            rows = await conn.fetch(QUERIES["unsent_of_event"], platform, event_id, self._worker)
+        return tuple(Posted(row["outbox_id"], load_message(row["payload"]), certain=False) for row in rows)
+
     async def recover(self, platforms: Iterable[str]) -> tuple[Posted, ...]:
         """Take over what dead workers left unsent on these platforms, in order; cancel what is too old."""
         names, now = list(platforms), self._clock.now()

@@ -26,6 +26,12 @@ SELECT settled.platform, settled.message_id, channels.channel_id, $6::bigint, se
  WHERE settled.message_id IS NOT NULL
 ON CONFLICT (platform, message_id) DO NOTHING;
 
+-- name: unsent_of_event
+-- What of an event this worker has still to send, in order.
+SELECT outbox_id, payload::text AS payload FROM outbox
+ WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state = 'pending' AND payload IS NOT NULL
+ ORDER BY outbox_id;
+
 -- name: unsent_workers
 -- Workers that hold unsent messages of these platforms.
 SELECT DISTINCT worker FROM outbox

@@ -59,6 +59,11 @@ class ConversationQueue[Job]:
         return (job, *dropped)
 
     @property
+    def is_closed(self) -> bool:
+        """Tell whether nothing is taken any more."""
+        return self._closed
+
+    @property
     def is_busy(self) -> bool:
         """Tell whether anything runs or waits."""
         return bool(self._tasks)
