@@ -41,7 +41,7 @@ def chat(
     import sys
 
     from agent.chat import ChatOptions
-    from agent.cli.opened import complete, load, log_to_file
+    from agent.cli.opened import complete, load, logged
     from agent.clock import ShiftedClock
 
     moment = parse_now(now)
@@ -50,9 +50,9 @@ def chat(
         raise CallRefused("--json goes with --script FILE, or with lines on standard input")
     loaded = load(config, data)
     run_chat = _front_end(loaded)
-    log_to_file(loaded)
     clock = None if moment is None else ShiftedClock(moment)
-    return complete(run_chat(loaded, ChatOptions(start, script, as_json, clock)))
+    with logged(loaded):
+        return complete(run_chat(loaded, ChatOptions(start, script, as_json, clock)))
 
 
 def _start(speaker: str | None, server: str | None, channel: str | None, *, direct: bool) -> Whereabouts:

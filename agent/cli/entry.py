@@ -51,21 +51,15 @@ def run_command(arguments: Sequence[str]) -> int:
 
 def build_app() -> typer.Typer:
     """Return the command line with the commands of the core."""
-    app = typer.Typer(name=NAME, help=_HELP, add_completion=False, pretty_exceptions_enable=False)
+    app = typer.Typer(name=NAME, help=_HELP, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
-    @app.callback(invoke_without_command=True)
+    @app.callback()
     def root(
-        context: typer.Context,
-        version: bool = typer.Option(False, "--version", help="Show the version and leave."),
+        version: bool = typer.Option(
+            False, "--version", help="Show the version and leave.", is_eager=True, callback=_show_version
+        ),
     ) -> None:
-        if version:
-            from importlib.metadata import version as installed
-
-            sys.stdout.write(f"{NAME} {installed(NAME)}\n")
-            raise typer.Exit
-        if context.invoked_subcommand is None:
-            sys.stderr.write(context.get_help() + "\n")
-            raise typer.Exit(WRONG_CALL)
+        pass
 
     app.command("chat")(chat.chat)
     app.command("run")(run.run)
@@ -76,6 +70,14 @@ def build_app() -> typer.Typer:
     app.command("prompt")(prompt.prompt)
     app.command("resolve")(resolve.resolve)
     return app
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"{NAME} {version(NAME)}\n")
+        raise typer.Exit
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -115,13 +117,14 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
     if isinstance(error, CommandFailed):
         print_error(str(error))
         return FAILED
-    from agent.cli.failures import explain, keep_detail
+    from agent.cli.failures import keep_detail, lines_and_code
 
-    known = explain(error)
+    known = lines_and_code(error)
     if known is not None:
-        for line in known.lines:
+        lines, code = known
+        for line in lines:
             print_error(line)
-        return known.code
+        return code
     print_error(keep_detail(error, arguments))
     return FAILED
 

@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.cli.errors import FAILED, WRONG_CALL
+from agent.explained import explain, kinds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ERROR_LOG: Final = "errors.log"
+_SETTINGS_ERROR: Final = "agent.settings.errors.SettingsError"
 _MAX_LOG: Final = 10 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """An error that is known: what to print, and the exit code."""
-
-    lines: tuple[str, ...]
-    code: int
-
-
-def explain(error: Exception) -> Explained | None:
-    """Return what a known error means; None when it is a fault of the program."""
-    from agent.plugin_host import PluginError
-    from agent.settings import SecretError, SettingsError
-    from agent.store.errors import StoreError
-
-    if isinstance(error, SettingsError):
-        return Explained(tuple(str(problem) for problem in error.problems), WRONG_CALL)
-    if isinstance(error, (PluginError, SecretError, StoreError)):
-        return Explained(tuple(str(error).splitlines()), FAILED)
-    return None
+def lines_and_code(error: Exception) -> tuple[tuple[str, ...], int] | None:
+    """Return what a known error says, and the exit code; None when it is a fault of the program."""
+    lines = explain(error)
+    if lines is None:
+        return None
+    return lines, WRONG_CALL if _SETTINGS_ERROR in kinds(error) else FAILED
 
 
 def keep_detail(error: Exception, arguments: Sequence[str]) -> str:

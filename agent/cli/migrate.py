@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def migrate(config: ConfigOption = None, data: DataOption = None, as_json: JsonOption = False) -> int:
     """Bring the database to the schema that this version needs. A start of the agent does the same."""
-    from agent.cli.opened import complete, load, log_to_file
+    from agent.cli.opened import complete, load, logged
 
     loaded = load(config, data)
-    log_to_file(loaded)
-    return complete(_migrate(loaded, as_json=as_json))
+    with logged(loaded):
+        return complete(_migrate(loaded, as_json=as_json))
 
 
 async def _migrate(loaded: LoadedSettings, *, as_json: bool) -> int:

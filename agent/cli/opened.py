@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from agent.cli.errors import TERMINATED, CallRefused, CommandFailed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Coroutine
+    from collections.abc import AsyncGenerator, Coroutine, Generator
     from datetime import datetime
 
-    from agent.app import Agent  # type: ignore[import-not-found, unused-ignore]
+    from agent.app import Agent
     from agent.settings import LoadedSettings
     from agent.store.pool import Store
 
@@ -40,47 +41,54 @@ def load(config: Path | None, data: Path | None) -> LoadedSettings:
     return load_settings(config, os.environ, cwd, default_config_dir(), data_dir=data_dir, section_model=section_model)
 
 
-def log_to_file(loaded: LoadedSettings) -> None:
+@contextmanager
+def logged(loaded: LoadedSettings) -> Generator[None]:
     """Send log lines to a file in the data directory, so that they do not stand between what a command prints."""
     from agent import logs
 
     path = loaded.data_dir / LOG_FILE
     settings = loaded.settings.logging
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.exists() and path.stat().st_size > _MAX_LOG:
-            path.replace(path.with_suffix(".log.1"))
-        path.touch(mode=0o600)
-        stream: TextIO = path.open("a", encoding="utf-8", errors="backslashreplace", buffering=1)
-    except OSError:
-        # The database will say in its own words what is wrong with the directory.
-        stream = _nowhere()
-    logs.configure(settings.format, settings.level, stream)
+    with ExitStack() as stack:
+        stream: TextIO = _Nowhere()
+        # Where the directory cannot be used, the database will say so in its own words.
+        with suppress(OSError):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if path.exists() and path.stat().st_size > _MAX_LOG:
+                path.replace(path.with_suffix(".log.1"))
+            path.touch(mode=0o600)
+            stream = stack.enter_context(path.open("a", encoding="utf-8", errors="backslashreplace", buffering=1))
+        logs.configure(settings.format, settings.level, stream)
+        stack.callback(silence_logs)
+        yield
 
 
 def silence_logs() -> None:
     """Write no log lines: for commands that say themselves what is wrong."""
     from agent import logs
 
-    logs.configure("console", "error", _nowhere())
+    logs.configure("console", "error", _Nowhere())
 
 
-def _nowhere() -> TextIO:
-    return Path(os.devnull).open("w", encoding="utf-8")  # it is kept as long as the process lives
+class _Nowhere(io.StringIO):
+    """A stream that keeps nothing."""
+
+    def write(self, text: str, /) -> int:
+        """Keep nothing."""
+        return len(text)
 
 
 @asynccontextmanager
 async def opened_agent(loaded: LoadedSettings, now: datetime | None = None) -> AsyncGenerator[Agent]:
     """Start an agent without bridges, and stop it at the end; `now` moves its clock."""
-    from agent.app import Agent  # type: ignore[import-not-found, unused-ignore]
+    from agent.app import Agent
     from agent.clock import ShiftedClock
 
-    log_to_file(loaded)
-    agent = await Agent.start(loaded, bridges=(), clock=None if now is None else ShiftedClock(now))
-    try:
-        yield agent
-    finally:
-        await agent.stop()
+    with logged(loaded):
+        agent = await Agent.start(loaded, bridges=(), clock=None if now is None else ShiftedClock(now))
+        try:
+            yield agent
+        finally:
+            await agent.stop()
 
 
 def complete(work: Coroutine[Any, Any, int]) -> int:

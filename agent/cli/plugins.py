@@ -19,12 +19,12 @@ def _plugins() -> None:
 @app.command("list")
 def list_plugins(config: ConfigOption = None, data: DataOption = None, as_json: JsonOption = False) -> int:
     """Show every plugin that the settings name: its state, what it requires, the hooks that it implements."""
-    from agent.cli.opened import load, log_to_file
+    from agent.cli.opened import load, logged
     from agent.plugin_loader import load_plugins
 
     loaded = load(config, data)
-    log_to_file(loaded)
-    statuses = load_plugins(loaded).plugins
+    with logged(loaded):
+        statuses = load_plugins(loaded).plugins
     if as_json:
         print_json(
             [

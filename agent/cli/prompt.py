@@ -66,7 +66,7 @@ async def _prompt(loaded: LoadedSettings, asked: Asked, text: str, now: datetime
 
 def as_data(built: Prompt) -> dict[str, Any]:
     """Return the prompt as data."""
-    from agent.turn.budget import estimate_tokens  # type: ignore[import-not-found, unused-ignore]
+    from agent.turn.budget import estimate_tokens
 
     items = [
         {

@@ -13,7 +13,7 @@ from agent.printing import printable
 from agent.text import one_line
 
 if TYPE_CHECKING:
-    from agent.app import Agent  # type: ignore[import-not-found, unused-ignore]
+    from agent.app import Agent
     from agent.cli.where import Asked, Spot
     from agent.identity.results import Resolution
     from agent.settings import LoadedSettings

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from agent.cli.errors import OK
 
 if TYPE_CHECKING:
-    from agent.app import Agent  # type: ignore[import-not-found, unused-ignore]
+    from agent.app import Agent
     from agent.settings import LoadedSettings
 
 GRACE: Final = 10.0
@@ -21,7 +21,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 async def serve(loaded: LoadedSettings) -> int:
     """Start the agent, wait for a signal, stop the agent."""
-    from agent.app import Agent  # type: ignore[import-not-found, unused-ignore]
+    from agent.app import Agent
 
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()

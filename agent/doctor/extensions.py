@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.explained import explain
 from agent.hookspecs import Health
 from agent.plugin_host import PluginError, State
-from agent.settings import SecretError, SettingsError
-from agent.store.errors import StoreError
+from agent.settings import SettingsError
 
 if TYPE_CHECKING:
     from agent.plugin_host import PluginHost, PluginStatus
@@ -21,21 +21,22 @@ async def plugin_health(loaded: LoadedSettings, *, ready: bool) -> list[Health]:
     """
     from agent.plugin_loader import load_plugins
 
-    try:
-        statuses = load_plugins(loaded).plugins
-    except (SettingsError, PluginError) as error:
-        return [Health("plugins", "fail", line, "correct plugins.toml") for line in str(error).splitlines()]
     if not ready:
-        return [_line(status) for status in statuses]
-    from agent.app import Agent  # type: ignore[import-not-found, unused-ignore]
+        try:
+            return [_line(status) for status in load_plugins(loaded).plugins]
+        except (SettingsError, PluginError) as error:
+            return [Health("plugins", "fail", line, "correct plugins.toml") for line in explain(error) or ()]
+    from agent.app import Agent
 
     try:
         agent = await Agent.start(loaded, bridges=())
-    except (PluginError, SecretError, SettingsError, StoreError) as error:
-        return [Health("agent", "fail", line, "mend what it names") for line in str(error).splitlines()]
+    except Exception as error:
+        lines = explain(error)
+        if lines is None:
+            raise
+        return [Health("plugins", "fail", line, "mend what it names") for line in lines]
     try:
-        lines = [_line(status) for status in agent.plugins.plugins]
-        return lines + await _own_lines(agent.plugins)
+        return [_line(status) for status in agent.plugins.plugins] + await _own_lines(agent.plugins)
     finally:
         await agent.stop()
 
@@ -55,7 +56,7 @@ def _line(status: PluginStatus) -> Health:
     return Health(name, "ok", status.state.value)
 
 
-def bridge_health(loaded: LoadedSettings) -> list[Health]:
+async def bridge_health(loaded: LoadedSettings) -> list[Health]:
     """Return a line for each bridge that is enabled; none is connected for that."""
     from agent.bridge_loader import load_bridges
 

@@ -18,20 +18,20 @@ _NOT_FOUND: Final = 404
 _REFUSED: Final = frozenset({401, 403})
 
 
-async def model_health(loaded: LoadedSettings) -> Health:
+async def model_health(loaded: LoadedSettings) -> list[Health]:
     """Make the model that the settings name, and ask its provider for its list of models where it has one."""
     from agent.models.errors import ModelSetupError
     from agent.models.make import make_model
 
     settings = loaded.settings.agent
     if settings.model == "offline":
-        return Health("model", "ok", "offline (a simple stand-in; set [agent] model for a real one)")
+        return [Health("model", "ok", "offline (a simple stand-in; set [agent] model for a real one)")]
     try:
         model = await asyncio.to_thread(make_model, settings, loaded.environ)
     except (ModelSetupError, SecretError) as error:
-        return Health("model", "fail", str(error), "[agent] model, api_key and base_url in plugins.toml")
+        return [Health("model", "fail", str(error), "[agent] model, api_key and base_url in plugins.toml")]
     try:
-        return await _asked(settings.model, model.model)
+        return [await _asked(settings.model, model.model)]
     finally:
         await model.close()
 
@@ -64,13 +64,13 @@ def _failed(name: str, error: Exception) -> Health:
     return Health("model", "fail", f"{name}: its provider {what}", "[agent] base_url, or the network")
 
 
-async def embedding_health(loaded: LoadedSettings) -> Health:
+async def embedding_health(loaded: LoadedSettings) -> list[Health]:
     """Tell whether what makes embeddings is there."""
     name = loaded.settings.agent.embeddings
     if name == "off":
-        return Health("embeddings", "ok", "off: recall by words only")
+        return [Health("embeddings", "ok", "off: recall by words only")]
     package = {"local": "wordllama"}.get(name, name.partition(":")[0])
     if importlib.util.find_spec(package) is None:
         text = f"{name} needs the package {package}, which is not installed"
-        return Health("embeddings", "warn", text, f'pip install {package}, or set [agent] embeddings = "off"')
-    return Health("embeddings", "ok", name)
+        return [Health("embeddings", "warn", text, f'pip install {package}, or set [agent] embeddings = "off"')]
+    return [Health("embeddings", "ok", name)]

@@ -26,7 +26,7 @@ def broken_settings(error: SettingsError) -> list[Health]:
     return lines or [Health("settings", "fail", "they cannot be used", "correct plugins.toml")]
 
 
-def settings_health(loaded: LoadedSettings) -> list[Health]:
+async def settings_health(loaded: LoadedSettings) -> list[Health]:
     """Return what is known about the settings that were read."""
     source = "built-in defaults" if loaded.source is None else str(loaded.source)
     lines = [Health("settings", "ok", source)]

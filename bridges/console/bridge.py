@@ -164,10 +164,6 @@ class ConsoleBridge:
         data = {"command": list(path), "private": reply.private, **(reply.data or {})}
         self._show(kind, spot, self._agent.display_name, reply.text, data)
 
-    async def stop_turn(self, where: Whereabouts) -> bool:
-        """Abort the turn of that channel; tell whether there was one."""
-        return await self.host.stop_turn(where.server_ref, where.channel_ref)
-
     def refuse(self, where: Whereabouts, text: str) -> None:
         """Show that a line meant nothing."""
         self.failures += 1

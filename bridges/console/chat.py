@@ -35,7 +35,7 @@ async def run_chat(loaded: LoadedSettings, options: ChatOptions) -> int:
     Raises:
         FeedFailed: the script cannot be read.
     """
-    from agent.app import Agent  # type: ignore[import-not-found, unused-ignore]
+    from agent.app import Agent
 
     script = options.script or (None if sys.stdin.isatty() else Path("-"))
     descriptor = None if script is None else open_feed(script)

@@ -36,9 +36,6 @@ class Conversation:
                 await self.bridge.run(action)
             case Move(where):
                 self.where = where
-            case Local.STOP:
-                stopped = await self.bridge.stop_turn(self.where)
-                self.bridge.inform(self.where, "Stopped." if stopped else "Nothing is being answered here.")
             case Local.HELP:
                 self.bridge.inform(self.where, help_text(self.bridge.host.commands))
             case Local.QUIT:

@@ -7,6 +7,8 @@ import os
 import threading
 from typing import TYPE_CHECKING, Final
 
+from agent.cli.errors import CallRefused
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
     from pathlib import Path
@@ -17,7 +19,7 @@ _CHUNK: Final = 64 * 1024
 _STDIN: Final = 0
 
 
-class FeedFailed(Exception):
+class FeedFailed(CallRefused):
     """The script cannot be read; the text says why."""
 
 

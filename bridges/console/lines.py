@@ -44,7 +44,6 @@ class Run:
 class Local(StrEnum):
     """A command of the terminal itself."""
 
-    STOP = "stop"
     HELP = "help"
     QUIT = "quit"
 
@@ -75,7 +74,6 @@ LOCAL_COMMANDS: Final[dict[str, LocalCommand]] = {
     "channel": LocalCommand("/channel NAME", "go to another channel of this server"),
     "thread": LocalCommand("/thread [NAME]", "go into a thread of this channel; without a name, leave it"),
     "dm": LocalCommand("/dm", "speak with the agent alone; /channel or /server lead back"),
-    "stop": LocalCommand("/stop", "stop the answer that is being made here"),
     "help": LocalCommand("/help", "show this"),
     "quit": LocalCommand("/quit", "leave"),
 }

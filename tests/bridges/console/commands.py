@@ -28,4 +28,5 @@ MIXED = Command(
         Option("note", "A file", OptionKind.FILE, required=False),
     ),
 )
-COMMANDS = (ADD, LIST, SERVER, MIXED)
+STOP = Command(("stop",), "Stop the answer", _unused)
+COMMANDS = (ADD, LIST, SERVER, MIXED, STOP)

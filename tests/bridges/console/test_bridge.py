@@ -169,12 +169,6 @@ async def test_a_file_that_is_not_there_is_refused(
     assert screen.records[-1].type is RecordType.ERROR
 
 
-async def test_a_turn_is_stopped_where_the_speaker_is(bridge: ConsoleBridge, host: RecordingHost) -> None:
-    assert await bridge.stop_turn(HERE.in_direct())
-    assert not await bridge.stop_turn(HERE)
-    assert [channel.external_id for channel in host.stopped] == ["@ana", "home/general"]
-
-
 async def test_typing_is_shown(bridge: ConsoleBridge, screen: RecordingScreen) -> None:
     await bridge.typing(HERE.channel_ref)
     assert screen.writing == ["home/general"]

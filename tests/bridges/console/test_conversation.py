@@ -36,12 +36,11 @@ async def test_a_person_once_met_is_known_by_a_long_name(conversation: Conversat
     assert [event.author.external_id for event in host.messages] == ["sam the great", "sam the great"]
 
 
-async def test_stop_and_help_answer(conversation: Conversation, screen: RecordingScreen) -> None:
-    for line in ("/stop", "/stop", "/help"):
-        assert await conversation.take(line)
-    texts = [record.text for record in screen.records]
-    assert texts[:2] == ["Stopped.", "Nothing is being answered here."]
-    assert "/personal memories add TAG CONTENT" in texts[2]
+async def test_help_is_a_notice(conversation: Conversation, screen: RecordingScreen) -> None:
+    assert await conversation.take("/help")
+    (record,) = screen.records
+    assert record.type.value == "notice"
+    assert "/personal memories add TAG CONTENT" in record.text
 
 
 def test_the_help_names_every_command() -> None:

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from agent.terminal import Whereabouts
 from bridges.console.lines import LineRefused, Local, Move, Nothing, Run, Say, parse_line
-from tests.bridges.console.commands import ADD, COMMANDS, LIST, SERVER
+from tests.bridges.console.commands import ADD, COMMANDS, LIST, SERVER, STOP
 
 HERE = Whereabouts("root")
 
@@ -72,7 +72,6 @@ def test_a_thread_is_left_by_naming_none() -> None:
 @pytest.mark.parametrize(
     ("line", "action"),
     [
-        ("/stop", Local.STOP),
         ("/help", Local.HELP),
         ("/?", Local.HELP),
         ("/quit", Local.QUIT),
@@ -86,6 +85,10 @@ def test_commands_of_the_terminal(line: str, action: Local) -> None:
 def test_a_plugin_command_wins_where_its_whole_path_is_typed() -> None:
     assert parse_line("/server memories", HERE, COMMANDS) == Run(HERE, "/server memories", SERVER, {})
     assert parse_line("/server memory lane", HERE, COMMANDS) == Move(HERE.in_server("memory lane"))
+
+
+def test_a_command_of_the_core_is_run_by_the_core() -> None:
+    assert parse_line("/stop", HERE, COMMANDS) == Run(HERE, "/stop", STOP, {})
 
 
 def test_the_longest_path_wins() -> None:
