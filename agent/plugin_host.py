@@ -265,20 +265,24 @@ class PluginHost:
         Raises:
             PluginStartFailed: one that is not optional failed; those that had been started are stopped again.
         """
-        for name in self._order:
-            if name in self._started:
-                continue
-            member = self._members[name]
-            reason = await self._start_one(member, core)
-            if not reason:
-                self._started.add(name)
-                member.becomes(State.STARTED)
-                continue
-            member.becomes(State.FAILED, reason)
-            if not member.status.optional:
-                await self.stop()
-                raise PluginStartFailed(_start_line(member.status))
-            _log.error("optional_plugin_not_started", plugin=name, problem=reason)
+        try:
+            for name in self._order:
+                if name not in self._started:
+                    await self._start_or_leave_out(self._members[name], core)
+        except BaseException:  # the agent's own cancellation, too
+            await self.stop()
+            raise
+
+    async def _start_or_leave_out(self, member: _Member, core: Core) -> None:
+        reason = await self._start_one(member, core)
+        if not reason:
+            self._started.add(member.status.name)
+            member.becomes(State.STARTED)
+            return
+        member.becomes(State.FAILED, reason)
+        if not member.status.optional:
+            raise PluginStartFailed(_start_line(member.status))
+        _log.error("optional_plugin_not_started", plugin=member.status.name, problem=reason)
 
     async def _start_one(self, member: _Member, core: Core) -> str:
         """Start one plugin; return why it could not be started, or nothing."""

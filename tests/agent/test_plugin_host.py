@@ -7,12 +7,13 @@ from typing import Any, cast
 
 import pytest
 
-from agent.clock import RandomIds, SystemClock
 from agent.contracts.context import ContextItem, Role, Section, Tag
 from agent.contracts.people import Denial, Refusal
 from agent.core import Core
 from agent.hookspecs import HOOKS, Mode, Unavailable, hookimpl
 from agent.plugin_host import HookFailed, PluginHost, PluginsRefused, PluginStartFailed, State
+from agent.settings import Section as Settings
+from agent.tools import Tool
 
 ITEM = ContextItem(Tag.PLACE, Role.SYSTEM, Section.PREFIX, "here")
 REFUSED = Denial(Refusal.OTHER, "no")
@@ -73,8 +74,7 @@ async def started(*plugins: Any, **options: Any) -> PluginHost:
 
 
 def core(host: PluginHost) -> Core:
-    clock = SystemClock()
-    return cast("Core", SimpleNamespace(clock=clock, ids=RandomIds(clock), hooks=host))
+    return cast("Core", SimpleNamespace(hooks=host))  # these plugins ask for nothing else
 
 
 async def test_results_come_in_the_order_of_the_file() -> None:
@@ -183,3 +183,134 @@ async def test_everything_wrong_is_said_at_once() -> None:
     with pytest.raises(PluginsRefused) as caught:
         PluginHost([Good("same"), Good("same"), Good("Bad Name"), Good("core")])
     assert len(str(caught.value).splitlines()) == 3
+
+
+class Starts:
+    def __init__(self, name: str, log: list[str], *, requires: tuple[str, ...] = (), error: str = "") -> None:
+        self.name = name
+        self.requires = requires
+        self.log = log
+        self.error = error
+
+    @hookimpl
+    async def start(self, core: Core) -> None:
+        self.log.append(f"start {self.name}")
+        if self.error:
+            raise OSError(self.error)
+
+    @hookimpl
+    async def stop(self) -> None:
+        self.log.append(f"stop {self.name}")
+        raise ValueError
+
+    @hookimpl
+    async def health(self) -> None:
+        self.log.append(f"ask {self.name}")
+
+
+async def test_what_is_required_starts_first_and_stops_last() -> None:
+    log: list[str] = []
+    host = await started(Starts("a", log, requires=("c",)), Starts("b", log), Starts("c", log))
+    await host.collect("health")
+    await host.stop()
+    await host.stop()
+    assert log == [
+        *("start b", "start c", "start a"),
+        *("ask a", "ask b", "ask c"),
+        *("stop a", "stop c", "stop b"),
+    ]
+
+
+async def test_a_failing_start_stops_what_was_started() -> None:
+    log: list[str] = []
+    host = PluginHost([Starts("a", log), Starts("b", log, error="no\nway"), Starts("c", log)])
+    with pytest.raises(PluginStartFailed) as caught:
+        await host.start(core(host))
+    assert str(caught.value) == (
+        "plugin b could not be started: OSError: no way; mend it, or set enabled = false in [plugins.b]"
+    )
+    assert log == ["start a", "start b", "stop a"]
+
+
+async def test_an_optional_plugin_that_does_not_start_is_left_out_with_what_requires_it() -> None:
+    log: list[str] = []
+    plugins = [Starts("a", log), Starts("b", log, error="no"), Starts("c", log, requires=("b",))]
+    host = await started(*plugins, optional={"b", "c"})
+    await host.collect("health")
+    assert log == ["start a", "start b", "ask a"]
+    assert [(status.name, status.state, status.reason) for status in host.plugins] == [
+        ("a", State.STARTED, ""),
+        ("b", State.FAILED, "OSError: no"),
+        ("c", State.FAILED, "requires b, which is not started"),
+    ]
+    host = PluginHost([*plugins[:2], Starts("c", log, requires=("b",))], optional={"b"})
+    with pytest.raises(PluginStartFailed, match="plugin c could not be started: requires b, which is not started"):
+        await host.start(core(host))
+
+
+async def test_a_start_that_is_cancelled_stops_what_was_started() -> None:
+    log: list[str] = []
+    host = PluginHost([Starts("a", log), bad("hangs", spared=("stop",))])
+    starting = asyncio.create_task(host.start(core(host)))
+    await asyncio.sleep(0)
+    assert log == ["start a"]
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert log == ["start a", "stop a"]
+
+
+async def test_the_command_line_is_asked_before_the_start() -> None:
+    asked: list[object] = []
+
+    class Cli:
+        name = "cli"
+
+        @hookimpl
+        def register_cli(self, app: object) -> None:
+            asked.append(app)
+
+    host = PluginHost([Cli()])
+    await host.collect("register_cli", app=1)
+    assert asked == [1]
+
+
+async def test_topics_are_covered_by_started_guards_alone() -> None:
+    class Covers(Good):
+        covers = frozenset({"proxy_identity"})
+
+    host = PluginHost([Covers()])
+    assert not host.covers("proxy_identity")
+    await host.start(core(host))
+    assert host.covers("proxy_identity")
+    assert host.covers("proxy_identity", "guard_turn")
+    assert not host.covers("proxy_identity", "guard_memory_read")
+    assert not host.covers("weather")
+    await host.stop()
+    assert not host.covers("proxy_identity")
+
+
+async def test_a_mistake_of_the_core_shows_at_once() -> None:
+    host = await started()
+    with pytest.raises(TypeError, match=r"hook guard_turn takes \(turn\), not \(trun\)"):
+        await host.guard("guard_turn", trun=None)
+    with pytest.raises(ValueError, match="hook guard_turn is a guard hook, not a collect hook"):
+        await host.collect("guard_turn", turn=None)
+    with pytest.raises(KeyError):
+        await host.collect("no_hook")
+
+
+async def test_tools_bear_the_name_of_the_plugin_that_gave_them() -> None:
+    class Pretends:
+        name = "pretends"
+
+        @hookimpl
+        def register_tools(self) -> Any:
+            return [Tool("look_up", "Looks up.", Settings, run, owner="core")]
+
+    async def run(*_: object) -> Any:
+        raise NotImplementedError
+
+    host = await started(Pretends())
+    ((tool,),) = await host.collect("register_tools")
+    assert tool.owner == "pretends"
