@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from agent import metrics
 from agent.logs import get_logger
 from agent.text import clean, clip
 from agent.tools import Json, Tool, ToolContext, ToolResult, TurnLost
@@ -31,6 +32,10 @@ MAX_RESULT: Final = 32_000
 """Characters of a result's JSON that the model is shown."""
 
 _log = get_logger(__name__)
+
+metrics.declare(
+    "tool_calls", "counter", ("tool", "status"), "Calls of tools, by the status of their answer.", level="debug"
+)
 
 
 class InvalidArguments(ValueError):
@@ -107,6 +112,14 @@ async def run_tool(
         TurnLost: the turn is no longer this worker's.
         asyncio.CancelledError: the turn was stopped; the call was cancelled first.
     """
+    result = await _result(tool, raw_arguments, context, ids, deadline)
+    metrics.emit("tool_calls", tool=tool.name, status=result.status)
+    return result
+
+
+async def _result(
+    tool: Tool, raw_arguments: str | Mapping[str, Any], context: ToolContext, ids: Ids, deadline: float
+) -> ToolResult:
     try:
         arguments = validate_arguments(tool, raw_arguments)
     except InvalidArguments as error:

@@ -159,6 +159,8 @@ def _kind(error: BaseException) -> FailureKind:
 
 def classify(error: BaseException) -> Failure:
     """Return what kind of failure an exception of a request is."""
+    if isinstance(error, ModelFailed):
+        return error.failure
     code = getattr(error, "provider_error_code", None) or getattr(error, "provider_error_type", None)
     return Failure(
         kind=_kind(error),

@@ -134,7 +134,10 @@ def _other(settings: AgentSettings, provider: str, key: str | None) -> ChatModel
     try:
         model = infer_model(settings.model, make_provider)
     except (UserError, ValueError) as error:
-        raise ModelSetupError(f"model {settings.model!r} cannot be used: {error}") from error
+        raise ModelSetupError(
+            f'model {settings.model!r} cannot be used: {error}; set [agent] model to "offline", "openai:MODEL" '
+            '(with base_url for any compatible server), "anthropic:MODEL" or another provider that pydantic-ai knows'
+        ) from error
     except TypeError as error:
         raise ModelSetupError(
             f"provider {provider!r} takes no {' or '.join(given)}: leave it out of [agent] ({error})"

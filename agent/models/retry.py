@@ -8,10 +8,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
+from agent import metrics
 from agent.logs import get_logger
 from agent.models.errors import Failure, FailureKind, ModelFailed, classify
 
 _log = get_logger(__name__)
+
+metrics.declare(
+    "model_failures",
+    "counter",
+    ("model", "kind"),
+    "Requests that failed, retried ones included.",
+    level="debug",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +62,15 @@ class Retries:
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     chance: Callable[[], float] = random.random
 
-    async def run[T](self, request: Callable[[float], Awaitable[T]], remaining: Callable[[], float]) -> T:
+    async def run[T](
+        self, request: Callable[[float], Awaitable[T]], remaining: Callable[[], float], model: str = ""
+    ) -> T:
         """Return what `request` returns; retry what may get better while there is time.
 
         Args:
             request: Makes one request; gets the seconds that are left.
             remaining: Tells the seconds that are left of the turn.
+            model: Under which name failures are counted.
 
         Raises:
             ModelFailed: with the last failure; its kind is `time_limit` when the turn's time ran out.
@@ -74,6 +86,7 @@ class Retries:
                 failure = classify(error)
                 if failure.kind is FailureKind.UNKNOWN:
                     _log.error("model_request_error", attempt=attempt, exc_info=error)
+                metrics.emit("model_failures", model=model, kind=failure.kind.value)
                 await self._wait_or_give_up(failure, attempt, remaining(), error)
 
     async def _wait_or_give_up(self, failure: Failure, attempt: int, left: float, error: Exception) -> None:

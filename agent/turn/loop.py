@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from agent import metrics
 from agent.logs import get_logger
 from agent.models.chat import ChatModel, text_of, usage_of
 from agent.models.errors import FailureKind, ModelFailed
@@ -51,6 +52,9 @@ UNKNOWN_TOOL: Final = "unknown_tool"
 CALL_LIMIT: Final = "call_limit_reached"
 
 _log = get_logger(__name__)
+
+metrics.declare("model_request_seconds", "histogram", ("model",), "Time of the requests that a model answered.")
+metrics.declare("model_tokens", "counter", ("model", "direction"), "Tokens, input and output.", level="debug")
 
 
 async def run_loop(  # noqa: PLR0913 - everything of the outer world is passed in
@@ -151,17 +155,23 @@ class _Loop:
 
     async def _ask(self, *, may_call: bool) -> ModelResponse:
         async def request(seconds: float) -> ModelResponse:
-            return await self.model.request(
+            began = self.clock.monotonic()
+            answer = await self.model.request(
                 [*self.prompt, *self.messages], tuple(self.tools.values()), may_call=may_call, seconds=seconds
             )
+            metrics.emit("model_request_seconds", self.clock.monotonic() - began, model=self.model.name)
+            return answer
 
         try:
-            response = await self.retries.run(request, self._remaining)
+            response = await self.retries.run(request, self._remaining, self.model.name)
         except ModelFailed as error:
             if self.spoken and error.failure.kind is FailureKind.EMPTY:
                 return _empty()
             raise self._failed(error.failure.kind) from error
-        self.usage += usage_of(response, self.prompt_chars)
+        used = usage_of(response, self.prompt_chars)
+        self.usage += used
+        metrics.emit("model_tokens", used.input_tokens, model=self.model.name, direction="input")
+        metrics.emit("model_tokens", used.output_tokens, model=self.model.name, direction="output")
         return tidy_calls(response, self.messages, self.ids.new)
 
     async def _run_open_calls(self) -> None:

@@ -1,9 +1,11 @@
 """The server itself: chat completions whole and streamed, embeddings, the list of models."""
 
 import asyncio
+import base64
 import contextlib
 import hashlib
 import json
+import struct
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Self
@@ -152,7 +154,10 @@ class OpenAIServer:
         self.embedded.append(texts)
         if self.answers:
             return _plain(self.answers.popleft())
-        vectors = [{"object": "embedding", "index": at, "embedding": embed(text)} for at, text in enumerate(texts)]
+        form = packed if data.get("encoding_format") == "base64" else list
+        vectors = [
+            {"object": "embedding", "index": at, "embedding": form(embed(text))} for at, text in enumerate(texts)
+        ]
         usage = {"prompt_tokens": sum(map(len, texts)), "total_tokens": sum(map(len, texts))}
         return web.json_response({"object": "list", "data": vectors, "model": data["model"], "usage": usage})
 
@@ -173,6 +178,11 @@ def embed(text: str) -> list[float]:
     numbers = [byte - 127.5 for byte in hashlib.sha256(text.encode()).digest()[:DIMENSION]]
     length = sum(number * number for number in numbers) ** 0.5
     return [number / length for number in numbers]
+
+
+def packed(vector: list[float]) -> str:
+    """A vector as the client asks for it by default: the base 64 of its four-byte numbers."""
+    return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
 
 
 def _plain(answer: Answer) -> web.Response:
