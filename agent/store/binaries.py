@@ -106,8 +106,8 @@ def programs_for(user: ServerUser) -> Path:
         return programs
     copy = SHARED_STATE / f"postgresql-{package_version()}"
     if not copy.exists():
-        _copy_for_everybody(programs.parent, copy)
-    return copy / "bin"
+        _copy_for_everybody(programs.parents[1], copy)
+    return copy / programs.relative_to(programs.parents[2])
 
 
 def make_shared_state() -> Path:
@@ -128,14 +128,15 @@ def _readable_by_all(program: Path) -> bool:
     return program.stat().st_mode & everybody == everybody
 
 
-def _copy_for_everybody(source: Path, target: Path) -> None:
-    """Copy the installation, readable by everybody; whole or not at all."""
+def _copy_for_everybody(package: Path, target: Path) -> None:
+    """Copy the package and its libraries, which lie beside it, readable by everybody; whole or not at all."""
     part = make_shared_state() / f".{target.name}.{os.getpid()}"
     try:
-        shutil.copytree(source, part, ignore=shutil.ignore_patterns("include"), symlinks=True)
+        for source in (package, package.with_name(f"{package.name}.libs")):
+            if source.exists():
+                shutil.copytree(source, part / source.name, ignore=shutil.ignore_patterns("include", "__pycache__"))
         for path in (part, *part.rglob("*")):
-            if not path.is_symlink():
-                path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
+            path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
         part.rename(target)
     except OSError as error:
         shutil.rmtree(part, ignore_errors=True)

@@ -18,7 +18,8 @@ StoreError
 └── BackupError
     ├── BackupFailed
     ├── BackupDamaged
-    └── RestoreRefused
+    ├── RestoreRefused
+    └── RestoreFailed
 
 Each message is one line for the operator: what happened, where, and the way out. None holds a password.
 """
@@ -100,3 +101,7 @@ class BackupDamaged(BackupError):
 
 class RestoreRefused(BackupError):
     """Restoring would write into a place that is not empty, or that this program cannot read afterwards."""
+
+
+class RestoreFailed(BackupError):
+    """The backup could not be brought back. The database is as empty as it was."""

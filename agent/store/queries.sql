@@ -25,3 +25,11 @@ SELECT owner, revision FROM owner_revisions WHERE owner = ANY ($1::text[]);
 -- name: notify_revisions
 -- Tells the other processes, on channel $1, whose revisions ($2) were raised.
 SELECT pg_notify($1, $2);
+
+-- name: is_encrypted
+-- Whether this connection uses TLS.
+SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid();
+
+-- name: server_version
+-- The server's version, such as 18.6.
+SELECT current_setting('server_version');

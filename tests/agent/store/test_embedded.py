@@ -1,5 +1,6 @@
 import asyncio
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -165,6 +166,30 @@ async def test_a_path_that_is_too_long_for_a_socket(data_dir: Path) -> None:
     assert await connection.fetchval("SELECT 1") == 1
     await connection.close()
     await asyncio.to_thread(server.stop)
+
+
+def test_a_place_that_the_server_cannot_reach(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As root, below root's home: the server's files and programs go where its user can reach them."""
+    shared = data_dir / "shared"
+    data_dir.chmod(0o755)
+    monkeypatch.setattr(binaries, "SHARED_STATE", shared)
+    monkeypatch.setattr(binaries.ServerUser, "reaches", lambda _, path: shared in path.parents)
+    closed = data_dir / "closed"
+    closed.mkdir(mode=0o700)
+    server = EmbeddedServer(closed / "data", durable=False)
+    place = shared
+    for _ in range(2):
+        server.ensure_running()
+        place = (closed / "data" / "postgres").resolve()
+        assert place.parent == shared
+        program = Path(f"/proc/{server_pid(closed / 'data')}/exe").readlink()
+        assert shared in program.parents
+        assert program.stat().st_mode & 0o555 == 0o555
+        server.stop()
+    shutil.rmtree(closed / "data")
+    server.ensure_running()
+    assert (closed / "data" / "postgres").resolve() != place, "what was deleted does not come back"
+    server.stop()
 
 
 def test_a_pid_file_left_by_a_process_whose_number_was_used_again(data_dir: Path) -> None:
