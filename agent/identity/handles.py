@@ -69,6 +69,11 @@ def assign_handles(people: Sequence[Named], reserved: Iterable[str] = ()) -> tup
     return tuple(handles[person.key] for person in people)
 
 
+def is_handle(text: str) -> bool:
+    """Tell whether a text has the form of a handle, whoever may own it."""
+    return bool(text) and all(character == "~" or _may_stand(character) for character in text)
+
+
 def explicit_handle(text: str) -> str | None:
     """Return the handle that the whole text is, when it is written so that it can be nothing else.
 
