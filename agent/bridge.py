@@ -44,7 +44,8 @@ class OutgoingMessage:
     card: Card | None = None
     """A notice instead of plain text."""
     mentions: tuple[ParticipantKey, ...] = ()
-    """The only accounts that may be pinged; everything else in the text is plain text."""
+    """The only accounts that may be pinged: each stands in the text as `<@ID>`, which the bridge gives its own form
+    (`agent.identity.mentions.give_form`); everything else in the text is plain text."""
     persona_name: str | None = None
     """Set when another persona than the default one speaks."""
     persona_avatar: str | None = None

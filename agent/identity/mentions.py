@@ -32,7 +32,7 @@ _INCOMING: Final = re.compile(
     r"|<#(?P<channel>[^<>\s]{1,255})>"
 )
 _OUTGOING_PERSON: Final = re.compile(r"<(?=@[!&]?[^<>\s]{1,255}>)")
-_EVERYBODY: Final = re.compile(r"@(?=(?:everyone|here|room)\b)", re.IGNORECASE)
+_EVERYBODY: Final = re.compile(r"@(?=everyone|here|room)", re.IGNORECASE)
 _PLACED: Final = re.compile(r"<@([^<>\s]{1,255})>")
 
 
@@ -49,6 +49,11 @@ class Labels:
         """Return the labels of participants, without those whose privacy is FULL."""
         return cls({each.account.key.id: each.label for each in participants if not is_hidden(each.account)})
 
+    @classmethod
+    def by_handle(cls, participants: Iterable[Participant]) -> Labels:
+        """Return the same with handles, `{ana~2}`, so that a mention of a twin stays a mention of that twin."""
+        return cls({each.account.key.id: f"{{{each.handle}}}" for each in participants if not is_hidden(each.account)})
+
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
@@ -58,13 +63,18 @@ class Outgoing:
     mentions: tuple[ParticipantKey, ...] = ()
 
 
+def readable(text: str, labels: Labels) -> str:
+    """Return what somebody said with readable labels in place of mentions; braces are that person's own words."""
+    return _INCOMING.sub(lambda match: match[0] if match["word"] else _named(match, labels), text)
+
+
 def convert_mentions(text: str, labels: Labels, *, user: str | None, bot: str) -> str:
-    """Return a text with readable labels in place of mentions and placeholders.
+    """Return a text of the agent's own (a prompt, a memory) with mentions and placeholders resolved.
 
     Everything is replaced at once and in one pass: braces or mentions inside of a label stay what they are.
 
     Args:
-        text: What was said, or the content of a memory.
+        text: The text, as it is kept.
         labels: Whom and what it may name; another person becomes "@someone", a role "@role", a channel "#channel".
         user: The label of whom `{user}` means, for a memory its subject; None becomes "someone".
         bot: The name of the persona, for `{bot}`.
@@ -74,14 +84,19 @@ def convert_mentions(text: str, labels: Labels, *, user: str | None, bot: str) -
     def replace(match: re.Match[str]) -> str:
         if (word := match["word"]) is not None:
             return bot if word == "bot" else (user or SOMEBODY)
-        if (role := match["role"]) is not None:
-            return f"@{labels.roles.get(role, 'role')}"
-        if (channel := match["channel"]) is not None:
-            return f"#{labels.channels.get(channel, 'channel')}"
-        person = match["person"] or match["permalink"] or match["matrix"]
-        return f"@{labels.people.get(person, SOMEBODY)}"
+        return _named(match, labels)
 
     return _INCOMING.sub(replace, text)
+
+
+def _named(match: re.Match[str], labels: Labels) -> str:
+    """Return the label of what a mention means."""
+    if (role := match["role"]) is not None:
+        return f"@{labels.roles.get(role, 'role')}"
+    if (channel := match["channel"]) is not None:
+        return f"#{labels.channels.get(channel, 'channel')}"
+    person = match["person"] or match["permalink"] or match["matrix"]
+    return f"@{labels.people.get(person, SOMEBODY)}"
 
 
 def place_mentions(text: str, participants: Sequence[Participant]) -> Outgoing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.bridge import OutgoingMessage
+from agent.identity.mentions import mentions_in, place_mentions
 from agent.text import clean
 from agent.turn.split import MEASURES, split
 
@@ -18,7 +19,8 @@ def answer(turn: Turn, text: str, capabilities: Capabilities) -> tuple[OutgoingM
 
     Each part has a key made of the event and its number, so that the same part is never posted twice.
     """
-    parts = split(clean(text), capabilities.message_limit, MEASURES[capabilities.length_unit])
+    outgoing = place_mentions(clean(text), turn.participants)
+    parts = split(outgoing.text, capabilities.message_limit, MEASURES[capabilities.length_unit])
     persona = None if turn.persona.is_default else turn.persona
     return tuple(
         OutgoingMessage(
@@ -27,6 +29,7 @@ def answer(turn: Turn, text: str, capabilities: Capabilities) -> tuple[OutgoingM
             channel=turn.place.channel.ref,
             server=turn.place.server.ref,
             text=part,
+            mentions=mentions_in(part, outgoing.mentions),
             reply_to=turn.event.message_id if number == 0 else None,
             persona_name=persona.nickname if persona else None,
             persona_avatar=persona.avatar if persona else None,

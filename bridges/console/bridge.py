@@ -17,6 +17,7 @@ from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingM
 from agent.clock import Clock, RandomIds, SystemClock
 from agent.events import Attachment, Author, MessageCreated
 from agent.identity.keys import ParticipantKey, ParticipantKind
+from agent.identity.mentions import give_form
 from agent.settings import Section
 from agent.terminal import PLATFORM, id_of
 from agent.text import clean
@@ -199,9 +200,10 @@ class ConsoleBridge:
             self._show(RecordType.NOTICE, spot, speaker, card_text(card), data | card_data(card), card=card)
             return sent
         author = Author(ParticipantKind.BOT, "agent", speaker, is_bot=True)
-        said = HistoryMessage(sent.message_id, author, message.text, self._clock.now(), from_agent=True)
+        text = give_form(message.text, message.mentions, lambda key: f"@{self.people.get(key.id, key.id)}")
+        said = HistoryMessage(sent.message_id, author, text, self._clock.now(), from_agent=True)
         self._remember(message.channel, said)
-        self._show(RecordType.REPLY, spot, speaker, message.text, data)
+        self._show(RecordType.REPLY, spot, speaker, text, data)
         return sent
 
     async def find_sent(self, message: OutgoingMessage) -> Sent | None:

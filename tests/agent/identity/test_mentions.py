@@ -12,6 +12,7 @@ from agent.identity.mentions import (
     harmless,
     mentions_in,
     place_mentions,
+    readable,
 )
 from tests.agent.identity.builders import account, participants
 
@@ -49,6 +50,14 @@ def test_convert_mentions(text: str, readable: str) -> None:
     assert convert_mentions(text, LABELS, user="Kim {bot}", bot="Mirri {user}") == readable
 
 
+def test_in_what_somebody_said_braces_stay() -> None:
+    assert readable("{user}, {bot}: <@1>, <@5>", LABELS) == "{user}, {bot}: @Ana, @someone"
+
+
+def test_a_mention_of_a_twin_can_stay_one() -> None:
+    assert readable("<@1> <@3> <@5>", Labels.by_handle(PRESENT)) == "@{ana} @{ana~2} @someone"
+
+
 def test_a_user_who_is_not_known_is_somebody() -> None:
     assert convert_mentions("{user} likes tea", LABELS, user=None, bot="Mirri") == "someone likes tea"
 
@@ -63,7 +72,7 @@ def test_a_user_who_is_not_known_is_somebody() -> None:
         ("hi @{zoe}", "hi @zoe", ()),
         ("hi @ana", "hi @ana", ()),
         ("@{everyone} @{here}", "@\u200beveryone @\u200bhere", ()),
-        ("@everyone @Here @room @hereafter", "@\u200beveryone @\u200bHere @\u200broom @hereafter", ()),
+        ("@everyone @Here @room @hereafter", "@\u200beveryone @\u200bHere @\u200broom @\u200bhereafter", ()),
         ("<@1> <@!1> <@&70> <#80>", "<\u200b@1> <\u200b@!1> <\u200b@&70> <#80>", ()),
         ("@{a=1}", "@{a=1}", ()),
         ("@{ana", "@{ana", ()),

@@ -81,6 +81,13 @@ async def test_a_card_is_a_notice_with_its_memory(bridge: ConsoleBridge, screen:
     assert record.data["about"] == "home"
 
 
+async def test_a_mention_shows_the_name(bridge: ConsoleBridge, screen: RecordingScreen) -> None:
+    await bridge.say(HERE, "hi")
+    ana = ParticipantKey(ParticipantKind.CONSOLE_USER, "ana")
+    await bridge.send(replace(outgoing("k1"), text="hello <@ana> and <@ben>", mentions=(ana,)))
+    assert screen.shown[-1] == ("reply", "Isthmus", "hello @Ana and <@ben>")
+
+
 async def test_another_persona_speaks_under_its_own_name(bridge: ConsoleBridge, screen: RecordingScreen) -> None:
     await bridge.send(replace(outgoing("k1"), persona_name="Mira"))
     assert screen.shown == [("reply", "Mira", "hi")]
