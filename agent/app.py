@@ -17,6 +17,7 @@ from agent.store.errors import StoreError
 from agent.tools import TurnLost
 from agent.trace import unwatched
 from agent.turn.values import Outcome
+from agent.watchdog import Watchdog
 from agent.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ class Agent:
             agent = cls(parts, serving, presence)
             await agent._serve(stack)
             await agent._serve_status(loaded.settings.metrics, stack)
+            stack.enter_context(Watchdog(hooks.packages))
             agent._closing = stack.pop_all()
         return agent
 

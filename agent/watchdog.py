@@ -134,7 +134,9 @@ class Watchdog:
             fields = {"called_by": stall.called_by} if stall.called_by else {}
             if count > 1:
                 fields["count"] = str(count)
-            _log.warning("loop_blocked", plugin=stall.plugin, hook=stall.hook, where=stall.where, **fields)
+            # Of our own stalls (a library that is imported when first used, most often) operators can mend none.
+            tell = _log.warning if stall.plugin else _log.info
+            tell("loop_blocked", plugin=stall.plugin, hook=stall.hook, where=stall.where, **fields)
 
 
 def _is_idle(thread_id: int) -> bool:

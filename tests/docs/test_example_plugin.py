@@ -15,13 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.app import Agent
 from agent.clock import RandomIds, SystemClock
 from agent.commands import Invocation
 from agent.contracts.people import Account, Denial, Persona, PrivacyLevel, Refusal, Speaker
 from agent.events import Author, MessageCreated
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import Channel, ChannelRef, Place, Server, ServerRef
-from agent.plugin_host import PluginHost
+from agent.plugin_host import PluginHost, State
 from agent.plugin_loader import load_plugins, section_model
 from agent.settings import SettingsError, load_settings
 from agent.tool_registry import ToolRegistry
@@ -140,3 +141,22 @@ def test_quiet_hours_go_round_the_clock(begins: int, ends: int, hour: int) -> No
     hours = QuietHours(begins, ends, ZoneInfo("UTC"))
     quiet = [(begins + passed) % 24 for passed in range((ends - begins) % 24)]
     assert hours.hold_at(NOON.replace(hour=hour) + timedelta(minutes=59)) == (hour in quiet)
+
+
+@pytest.mark.unwatched_loop  # the agent imports its model's library when it starts
+async def test_a_running_agent_uses_it(tmp_path: Path, database_url: str) -> None:
+    (tmp_path / "plugins.toml").write_text(f'[database]\nurl = "{database_url}"\n{section()}')
+    loaded = load_settings(None, {}, tmp_path, tmp_path, data_dir=tmp_path, section_model=section_model)
+    agent = await Agent.start(loaded, bridges=())
+    try:
+        assert [status.state for status in agent.plugins.plugins] == [State.STARTED, State.DISABLED]
+        prompt = await agent.build_prompt(SERVER, CHANNEL, EVENT.author, "hello")
+        assert any("You are asleep from 23:00" in item.render() for item in prompt.items)
+        asked = '{"hours_from_now": 0}'
+        result, cards = await agent.call_tool("check_quiet_hours", asked, SERVER, CHANNEL, EVENT.author)
+        assert result.status in {"asleep", "awake"}
+        assert cards == ()
+        reply = await agent.run_command(("quiet", "hours"), {}, SERVER, CHANNEL, EVENT.author)
+        assert reply.text.startswith("I sleep from 23:00 to 07:00 (Europe/Berlin).")
+    finally:
+        await agent.stop()
