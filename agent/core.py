@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from agent.identity.people import People
     from agent.identity.resolver import Resolver
     from agent.invalidation import Invalidation
+    from agent.models.embeddings import Embedder
     from agent.personas import Personas
     from agent.plugin_host import PluginHost
     from agent.preferences import Preferences
@@ -35,3 +36,5 @@ class Core:
     guards: MemoryGuards
     preferences: Preferences
     revisions: Invalidation
+    embedder: Embedder | None
+    """None when embeddings are off."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agent.contracts.context import ContextItem
     from agent.contracts.memory import MemoryRead, MemoryWrite, MemoryWritten
     from agent.contracts.people import Account, Denial, Speaker
+    from agent.contracts.recall import RecallCandidate, RecallQuery
     from agent.core import Core
     from agent.events import MessageCreated
     from agent.tools import Connection, Json, Tool
@@ -143,13 +144,16 @@ async def context_items(turn: Turn) -> Sequence[ContextItem]:
 
 
 @_spec(Mode.COLLECT)
-async def recall(turn: Turn, query: str) -> Sequence[ContextItem]:
-    """Called once a turn, after `context_items`: return what the query calls back, for the uncached tail."""
+async def recall(turn: Turn, query: RecallQuery) -> Sequence[RecallCandidate]:
+    """Called once a turn, after `context_items`: return what may be called back for the query.
+
+    The core ranks the candidates of all plugins together and places the best in the uncached tail.
+    """
 
 
 @_spec(Mode.COLLECT)
-async def turn_finished(turn: Turn, placed: Sequence[str]) -> None:
-    """Called after the reply is committed, with the identities of the entries that stood in the prompt."""
+async def turn_finished(turn: Turn, recalled: Sequence[str]) -> None:
+    """Called after the reply is committed, with the identities that recall had called back and the prompt showed."""
 
 
 @_spec(Mode.COLLECT)

@@ -34,7 +34,8 @@ class Workbench:
 
     async def prompt(self, server: ServerRef, channel: ChannelRef, author: Author, text: str) -> Prompt:
         """Return the prompt that this message would get now, without what the platform knows of earlier messages."""
-        return await self._flow.prompt(await self._turn(server, channel, author, text))
+        prompt, _ = await self._flow.prompt(await self._turn(server, channel, author, text))
+        return prompt
 
     async def call_tool(
         self, name: str, arguments: str, server: ServerRef, channel: ChannelRef, author: Author

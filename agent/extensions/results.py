@@ -10,6 +10,7 @@ from typing import Any, Final
 from agent.commands import Command, Option, Rights
 from agent.contracts.context import ContextEntry, ContextItem, Role, Section, Tag
 from agent.contracts.memory import MemoryWritten
+from agent.contracts.recall import RecallCandidate
 from agent.contracts.people import Denial, Refusal, Speaker
 from agent.hookspecs import Attested, Health, Hold, Unavailable
 from agent.tools import Tool
@@ -92,6 +93,18 @@ def _items(_plugin: str, result: Any) -> tuple[ContextItem, ...] | None:
         if not _all((text for entry in item.entries for text in (entry.identity, entry.text, entry.line)), str):
             raise BadResult("an entry's identity, text or line is no text")
     return items
+
+
+def _recalled(_plugin: str, result: Any) -> tuple[RecallCandidate, ...] | None:
+    if result is None:
+        return None
+    candidates = _sequence(result, RecallCandidate, "RecallCandidate")
+    if not _all((text for c in candidates for text in (c.identity, c.text, c.line, c.heading)), str):
+        raise BadResult("a candidate's identity, text, line or heading is no text")
+    for candidate in candidates:
+        if not all(isinstance(score, int | float) for score in (candidate.lexical, candidate.cosine or 0.0)):
+            raise BadResult("a candidate's score is no number")
+    return candidates
 
 
 def _all(values: Iterable[object], kind: type) -> bool:
@@ -182,7 +195,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "register_commands": _commands,
     "register_cli": _nothing,
     "context_items": _items,
-    "recall": _items,
+    "recall": _recalled,
     "turn_finished": _nothing,
     "person_registered": _nothing,
     "identity_registered": _nothing,

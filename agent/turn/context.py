@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from agent.contracts.context import ContextEntry, ContextItem, Prompt, Role, Section, Tag
 from agent.text import clip, one_line
 from agent.turn.budget import fit
+from agent.turn.recall import recall, recall_item
 
 if TYPE_CHECKING:
     from agent.bridge import HistoryMessage
     from agent.contracts.people import Participant
+    from agent.models.embeddings import Embedder
     from agent.plugin_host import PluginHost
     from agent.turn.values import Turn
 
@@ -105,11 +107,20 @@ def core_items(turn: Turn, message_limit: int) -> list[ContextItem]:
     ]
 
 
-async def build_prompt(turn: Turn, hooks: PluginHost, *, budget: int, message_limit: int) -> Prompt:
-    """Build the prompt of a turn: nothing else is ever sent to the model."""
+async def build_prompt(
+    turn: Turn, hooks: PluginHost, embedder: Embedder | None, *, budget: int, message_limit: int
+) -> tuple[Prompt, tuple[str, ...]]:
+    """Build the prompt of a turn: nothing else is ever sent to the model.
+
+    Also returns the identities of what was called back and stands in it, in the tail or in a plugin's own block.
+    """
     items = core_items(turn, message_limit)
     for contributed in await hooks.collect("context_items", turn=turn):
         items += contributed
-    for contributed in await hooks.collect("recall", turn=turn, query=turn.event.text):
-        items += contributed
-    return fit(items, budget)
+    recalled = await recall(turn, hooks, embedder)
+    shown = frozenset(entry.identity for item in items for entry in item.entries)
+    if (item := recall_item(recalled, shown)) is not None:
+        items.append(item)
+    prompt = fit(items, budget)
+    kept = frozenset(prompt.identities())
+    return prompt, tuple(candidate.identity for candidate in recalled if candidate.identity in kept)

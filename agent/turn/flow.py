@@ -89,7 +89,7 @@ class Flow:
             if await self.core.hooks.guard("guard_turn", turn=turn) is not None:
                 await self._end(turn, Outcome.IGNORED, "")
                 return
-            prompt = await self.prompt(turn)
+            prompt, recalled = await self.prompt(turn)
             ledger = self._ledger(turn)
             async with self._typing(turn):
                 result = await self._loop(turn, prompt, ledger)
@@ -104,13 +104,17 @@ class Flow:
         else:
             await self._end(turn, Outcome.ANSWERED, result.text)
             metrics.emit("turn_seconds", self.core.clock.monotonic() - began)
-            await self._afterwards(turn, prompt)
+            await self._afterwards(turn, recalled)
 
-    async def prompt(self, turn: Turn) -> Prompt:
-        """Build exactly what the model is shown."""
+    async def prompt(self, turn: Turn) -> tuple[Prompt, tuple[str, ...]]:
+        """Build exactly what the model is shown; also what of it was called back."""
         limits = self.core.settings.limits
         return await build_prompt(
-            turn, self.core.hooks, budget=limits.context_tokens, message_limit=limits.max_message_chars
+            turn,
+            self.core.hooks,
+            self.core.embedder,
+            budget=limits.context_tokens,
+            message_limit=limits.max_message_chars,
         )
 
     def context(self, turn: Turn, name: str, effect: Effect) -> ToolContext:
@@ -170,9 +174,9 @@ class Flow:
         self._trace(turn, TraceKind.ERROR, {"text": text, "error_id": error_id})
         await self._end(turn, Outcome.ANSWERED, text)
 
-    async def _afterwards(self, turn: Turn, prompt: Prompt) -> None:
+    async def _afterwards(self, turn: Turn, recalled: tuple[str, ...]) -> None:
         """Count and tell the plugins, after the answer is committed."""
-        await self.core.hooks.collect("turn_finished", turn=turn, placed=prompt.identities())
+        await self.core.hooks.collect("turn_finished", turn=turn, recalled=recalled)
 
     def _trace(self, turn: Turn, kind: TraceKind, data: Mapping[str, Any]) -> None:
         self.watch(Trace(kind, turn.turn_id, turn.event.event_id, self.core.clock.now(), data))

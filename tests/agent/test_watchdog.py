@@ -90,7 +90,7 @@ async def test_a_hook_that_blocks_after_it_was_suspended_is_named(host: PluginHo
 
 async def test_a_plugins_own_task_is_named(host: PluginHost, stalls: list[Stall]) -> None:
     plugin: Any = host.get("blocks_sync")
-    await host.collect("turn_finished", turn=None, placed=())
+    await host.collect("turn_finished", turn=None, recalled=())
     assert [stall.plugin for stall in stalls] == ["blocks"]
     await plugin.task
     await end_of_stall()
