@@ -15,6 +15,7 @@ from agent.core_preferences import NOTICE_VISIBILITY, THOUGHT_LOG, core_preferen
 from agent.identity.people import People
 from agent.identity.resolver import Resolver
 from agent.invalidation import Invalidation
+from agent.models.embeddings import make_embedder
 from agent.models.make import make_model
 from agent.notices import NoticeRule
 from agent.personas import Personas
@@ -82,6 +83,9 @@ async def open_core(
     revisions = Invalidation(store)
     revisions.start()
     stack.push_async_callback(revisions.stop)
+    embedder = make_embedder(settings.agent)
+    if embedder is not None:
+        stack.push_async_callback(embedder.close)
     return Core(
         clock=clock,
         ids=ids,
@@ -95,6 +99,7 @@ async def open_core(
         guards=MemoryGuards(privacy, hooks),
         preferences=core_preferences(),
         revisions=revisions,
+        embedder=embedder,
     )
 
 

@@ -12,6 +12,7 @@ from agent import logs, metrics
 from agent.contracts.people import Speaker
 from agent.events import MessageCreated, MessageDeleted
 from agent.hookspecs import Attested, Hold, Unavailable
+from agent.models import usage_counters
 from agent.store.errors import StoreError
 from agent.text import clean, clip, one_line
 from agent.tools import TurnLost
@@ -157,8 +158,19 @@ class Reception:
         job = Job(event, entrance.place, entrance.account, speaker, decision.persona, decision.why)
         if not self.cooldowns.admits(account_id, self.core.clock.now()):
             await self._refuse(job, Reason.COOLDOWN)
+        elif await self._is_spent(job):
+            await self._refuse(job, Reason.SPENT)
         else:
             self._enqueue(job)
+
+    async def _is_spent(self, job: Job) -> bool:
+        """Tell whether the server has used up what it may cost today."""
+        cap = self.core.settings.limits.daily_spend
+        if cap is None:
+            return False
+        async with self.core.store.connection() as conn:
+            spent = await usage_counters.spent(conn, job.place.server.server_id, self.core.clock.now())
+        return spent >= round(cap * 1_000_000)
 
     def _enqueue(self, job: Job) -> None:
         if self.queue.is_closed:

@@ -10,8 +10,8 @@ from typing import Any, Final
 from agent.commands import Command, Option, Rights
 from agent.contracts.context import ContextEntry, ContextItem, Role, Section, Tag
 from agent.contracts.memory import MemoryWritten
-from agent.contracts.recall import RecallCandidate
 from agent.contracts.people import Denial, Refusal, Speaker
+from agent.contracts.recall import RecallCandidate
 from agent.hookspecs import Attested, Health, Hold, Unavailable
 from agent.tools import Tool
 

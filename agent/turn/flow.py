@@ -11,6 +11,9 @@ import structlog
 
 from agent import logs, metrics
 from agent.catalog import translate
+from agent.models import usage_counters
+from agent.models.usage import Usage, cost_micros
+from agent.models.usage_counters import ModelUsage
 from agent.store.errors import DatabaseUnavailable
 from agent.tools import ToolContext, TurnLost
 from agent.trace import Trace, TraceKind
@@ -95,6 +98,7 @@ class Flow:
                 result = await self._loop(turn, prompt, ledger)
         except TurnFailed as failure:
             await self._excuse(job, failure.error_id)
+            await self._count(job, failure.usage)
         except (TurnLost, DatabaseUnavailable):
             raise
         except Exception:
@@ -104,7 +108,8 @@ class Flow:
         else:
             await self._end(turn, Outcome.ANSWERED, result.text)
             metrics.emit("turn_seconds", self.core.clock.monotonic() - began)
-            await self._afterwards(turn, recalled)
+            await self._count(job, result.usage)
+            await self.core.hooks.collect("turn_finished", turn=turn, recalled=recalled)
 
     async def prompt(self, turn: Turn) -> tuple[Prompt, tuple[str, ...]]:
         """Build exactly what the model is shown; also what of it was called back."""
@@ -174,9 +179,13 @@ class Flow:
         self._trace(turn, TraceKind.ERROR, {"text": text, "error_id": error_id})
         await self._end(turn, Outcome.ANSWERED, text)
 
-    async def _afterwards(self, turn: Turn, recalled: tuple[str, ...]) -> None:
-        """Count and tell the plugins, after the answer is committed."""
-        await self.core.hooks.collect("turn_finished", turn=turn, recalled=recalled)
+    async def _count(self, job: Job, usage: Usage) -> None:
+        """Count what the turn has used, after its answer is committed."""
+        cost = cost_micros(usage, self.core.settings.costs.get(self.model.name))
+        used = ModelUsage(self.model.name, usage, cost)
+        server_id, now = job.place.server.server_id, self.core.clock.now()
+        async with self.core.store.connection() as conn:
+            await usage_counters.add(conn, server_id, now, used)
 
     def _trace(self, turn: Turn, kind: TraceKind, data: Mapping[str, Any]) -> None:
         self.watch(Trace(kind, turn.turn_id, turn.event.event_id, self.core.clock.now(), data))

@@ -80,9 +80,7 @@ async def ask(turn: Turn, embedder: Embedder | None) -> RecallQuery:
     return RecallQuery(text, tuple(vector), embedder.name, named)
 
 
-async def recall(
-    turn: Turn, hooks: PluginHost, embedder: Embedder | None
-) -> tuple[RecallCandidate, ...]:
+async def recall(turn: Turn, hooks: PluginHost, embedder: Embedder | None) -> tuple[RecallCandidate, ...]:
     """Return what is called back for a turn, best first; some of it the prompt may show already."""
     if not hooks.implements("recall"):
         return ()

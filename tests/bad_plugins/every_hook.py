@@ -47,7 +47,7 @@ class EveryHook:
         return await self._do("recall")
 
     @hookimpl
-    async def turn_finished(self, turn, placed):
+    async def turn_finished(self, turn, recalled):
         return await self._do("turn_finished")
 
     @hookimpl

@@ -82,9 +82,7 @@ class Embedding:
 async def test_the_query_names_the_people_in_the_text() -> None:
     ben = replace(a_participant("Ben", 2), handle="ben")
     turn = a_turn("what does ben drink?", people=(a_participant(), ben, a_participant("cleo", 3)))
-    assert await ask(turn, None) == RecallQuery(
-        "what does ben drink?", named=frozenset({"account:2", "user:2"})
-    )
+    assert await ask(turn, None) == RecallQuery("what does ben drink?", named=frozenset({"account:2", "user:2"}))
 
 
 async def test_the_query_is_embedded_once() -> None:
