@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from agent.contracts.people import Account, Participant, Persona, PrivacyLevel
+from agent.contracts.people import Account, Participant, Persona
 from agent.identity.keys import ParticipantKey
 from agent.identity.names import NameSource, normalise
 from agent.places import Place
+from agent.privacy.levels import RULES
 from agent.tools import ToolContext
 from agent.turn.values import Turn
 
@@ -79,4 +80,4 @@ class Scope:
 
 def is_hidden(account: Account) -> bool:
     """Tell whether somebody must not be named, listed or suggested."""
-    return account.privacy is PrivacyLevel.FULL
+    return not RULES[account.privacy].names

@@ -19,6 +19,7 @@ from agent.identity.names import NameSource, label, normalise, place_name
 from agent.identity.records import account_from
 from agent.identity.words import phrases
 from agent.places import Channel, ChannelRef, Place, Server, ServerRef
+from agent.privacy.levels import RULES
 from agent.store.queries import load_queries
 from agent.text import clean, one_line
 
@@ -131,7 +132,7 @@ class People:
             [key.id for key in keys],
         )
         people = [(account_from(row), bool(row["blacklisted"])) for row in rows]
-        people = [each for each in people if each[0].privacy is not PrivacyLevel.FULL or each[0].key == keys[0]]
+        people = [each for each in people if RULES[each[0].privacy].reads_messages or each[0].key == keys[0]]
         speakers = [
             speaker
             if speaker is not None and account.key == keys[0]
