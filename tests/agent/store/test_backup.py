@@ -324,7 +324,11 @@ async def test_a_file_that_was_cut_off(
         await restore(empty_url, tmp_path / "new", file, sets=[CORE])
 
 
-@pytest.mark.parametrize("content", [b"hello", gzip.compress(b"hello"), b"\x1f\x8b\x08garbage"])
+@pytest.mark.parametrize(
+    "content",
+    [b"hello", gzip.compress(b"hello", mtime=0), b"\x1f\x8b\x08garbage"],
+    ids=["text", "another_gzip", "damaged_gzip"],
+)
 async def test_a_file_that_is_something_else(empty_url: str, tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "backup.tar.gz"
     file.write_bytes(content)
