@@ -2,20 +2,13 @@
 
 A plugin that raises, hangs, exits or answers nonsense is isolated: its part is left out, the failure is logged and
 counted, and the agent goes on.
-
-Exception
-└── PluginError
-    ├── PluginsRefused       what is wrong with the plugins, all of it, before any is used
-    ├── PluginStartFailed    one that is not optional did not start
-    └── HookFailed           `erase_person` failed: whoever asked must roll back
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pluggy
@@ -24,14 +17,26 @@ from agent import hookspecs, logs
 from agent.contracts.people import Denial, Refusal
 from agent.extensions.calls import Call, Caller, Failure, Reason
 from agent.extensions.check import check_plugin, hook_arguments, optional_problem, texts
+from agent.extensions.errors import HookFailed, PluginError, PluginsRefused, PluginStartFailed
 from agent.extensions.failures import Failures
 from agent.extensions.order import Complaint, start_order
 from agent.extensions.results import check_for
+from agent.extensions.states import PluginStatus, State
 from agent.hookspecs import HOOKS, PROJECT, Mode, Unavailable
 from agent.store.migration_sets import MigrationSet
 
 if TYPE_CHECKING:
     from agent.core import Core
+
+__all__ = [
+    "HookFailed",
+    "PluginError",
+    "PluginHost",
+    "PluginStartFailed",
+    "PluginStatus",
+    "PluginsRefused",
+    "State",
+]
 
 _log = logs.get_logger("agent.plugins")
 _BEFORE_START: Final = frozenset({"register_cli"})
@@ -40,58 +45,13 @@ _ALL_OR_NOTHING: Final = frozenset({"erase_person"})
 _DENIED: Final = Denial(Refusal.GUARD_FAILED, "This could not be checked, so it was refused.")
 
 
-class PluginError(Exception):
-    """Something about plugins that the agent cannot go on with."""
-
-
-class PluginsRefused(PluginError):
-    """The plugins cannot be used; `complaints` holds everything that was found."""
-
-    def __init__(self, complaints: Iterable[Complaint]) -> None:
-        self.complaints = tuple(complaints)
-        super().__init__("\n".join(f"plugin {complaint}" for complaint in self.complaints))
-
-
-class PluginStartFailed(PluginError):
-    """A plugin did not start; the text is one line that names it, the cause, and the way out."""
-
-
-class HookFailed(PluginError):
-    """A plugin's part failed where all parts or none must be done."""
-
-
-class State(StrEnum):
-    """Where a plugin is in its life."""
-
-    DISABLED = "disabled"
-    LOADED = "loaded"
-    STARTED = "started"
-    FAILED = "failed"
-    STOPPED = "stopped"
-
-
-@dataclass(frozen=True, slots=True)
-class PluginStatus:
-    """One line of `isthmus plugins list`."""
-
-    name: str
-    state: State
-    reason: str = ""
-    """Why it failed."""
-    optional: bool = False
-    requires: tuple[str, ...] = ()
-    hooks: tuple[str, ...] = ()
-    covers: tuple[str, ...] = ()
-
-
 @dataclass(slots=True)
 class _Member:
     plugin: object
     status: PluginStatus
 
     def becomes(self, state: State, reason: str = "") -> None:
-        old = self.status
-        self.status = PluginStatus(old.name, state, reason, old.optional, old.requires, old.hooks, old.covers)
+        self.status = replace(self.status, state=state, reason=reason)
 
 
 class PluginHost:
@@ -226,7 +186,8 @@ class PluginHost:
             if type(result) is Failure:
                 self._failures.note(result)
                 if name in _ALL_OR_NOTHING:
-                    raise HookFailed(f"plugin {call.plugin} failed in {name}: {result}") from result.error
+                    # Its own text may quote people, and ours is logged as it is.
+                    raise HookFailed(f"plugin {call.plugin} failed in {name} ({result.reason})") from result.error
             elif result is not None:
                 results.append((call.plugin, result))
         return results
