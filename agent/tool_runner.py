@@ -130,7 +130,7 @@ async def _result(
     except TurnLost:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a tool raises must end here
-        return _failed(tool, error, ids.new())
+        return _failed(tool, error, short_id(ids))
     return result
 
 
@@ -172,6 +172,11 @@ async def _guarded(tool: Tool, arguments: BaseModel, context: ToolContext) -> To
     if not isinstance(result, ToolResult):
         raise TypeError(f"the tool returned {type(result).__name__}, not a ToolResult")
     return result
+
+
+def short_id(ids: Ids) -> str:
+    """Return a fresh error id, short enough to be told by a person: the random end of an identifier."""
+    return ids.new()[-8:]
 
 
 def failed_result(error_id: str) -> ToolResult:

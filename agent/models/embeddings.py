@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -68,6 +69,10 @@ class Embedder(Protocol):
         """
         ...
 
+    def warm(self) -> None:
+        """Load now what would be loaded at the first use; blocks, for before anybody waits."""
+        ...
+
     async def close(self) -> None:
         """Let go of connections."""
         ...
@@ -86,7 +91,7 @@ def make_embedder(settings: AgentSettings, environ: Mapping[str, str] = os.envir
             return None
         case "local":
             _require("wordllama", settings.embeddings)
-            return ThreadEmbedder("local", _load_wordllama, LOCAL_DIMENSION, 0.25)
+            return ThreadEmbedder("local", load_wordllama, LOCAL_DIMENSION, 0.25)
         case "fastembed":
             _require("fastembed", settings.embeddings)
             dimension, threshold = _KNOWN.get(name, (0, DEFAULT_THRESHOLD))
@@ -111,7 +116,9 @@ type Encode = Callable[[Sequence[str]], Sequence[Any]]
 """Texts into vectors, each a sequence of numbers; blocks."""
 
 
-def _load_wordllama() -> Encode:
+@cache
+def load_wordllama() -> Encode:
+    """Load the local model, once a process (0.5 s and 92 MB; it holds up other threads for a third of that)."""
     from pathlib import Path
 
     import wordllama
@@ -192,13 +199,21 @@ class ThreadEmbedder:
 
     def _in_thread(self, batch: list[str]) -> list[list[float]]:
         try:
-            if self._encode is None:
-                self._encode = self.load()
-            vectors = self._encode(batch)
+            vectors = self._loaded()(batch)
         except Exception as error:
             failure = Failure(FailureKind.UNAVAILABLE, error=type(error).__name__, detail=str(error)[:1_000])
             raise ModelFailed(failure) from error
         return normalise(vectors)
+
+    def _loaded(self) -> Encode:
+        if self._encode is None:
+            self._encode = self.load()
+        return self._encode
+
+    def warm(self) -> None:
+        """See `Embedder`; what fails is told at the first use."""
+        with contextlib.suppress(ModelFailed):
+            self._in_thread([" "])
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -261,6 +276,10 @@ class OpenAIEmbedder:
             return normalise(result.embeddings)
 
         return await self.retries.run(request, lambda: deadline - loop.time(), self.name)
+
+    def warm(self) -> None:
+        """See `Embedder`."""
+        _ = self._model
 
     async def close(self) -> None:
         """Close the connections."""

@@ -82,33 +82,39 @@ def answer(sight: Sight) -> Say | Call:
 def _remember(sight: Sight, fact: str) -> Say | Call:
     if CREATE not in sight.tools:
         return Say("I cannot remember anything here: no memory tool is switched on.")
-    whom = _subject(sight, fact)
+    whom = _target(sight, fact)
     if whom is None:
         return Call(CREATE, {"memory_content": fact, "memory_scope": "server_wide"})
     content = f"{{user}} says: {fact}" if _OF_SPEAKER.match(fact) else fact
-    return Call(CREATE, {"memory_content": content, "memory_scope": "target_user", "target_user": whom.handle})
+    return Call(CREATE, {"memory_content": content, "memory_scope": "target_user", "target_user": whom})
 
 
-def _subject(sight: Sight, fact: str) -> Person | None:
-    """Return the person whom a fact is about; None when it is about the server.
+def _target(sight: Sight, fact: str) -> str | None:
+    """Return whom a fact is about, as the tool takes it; None when it is about the server.
 
     A first word is a person only when the prompt names one so: "game night is every Friday" is about the server.
     """
     if _OF_SPEAKER.match(fact):
-        return sight.speaker
+        return "me"
     names = {name for person in sight.people for name in (person.handle, person.label) if name}
     for name in sorted(names, key=len, reverse=True):
-        if _begins_with(fact, name):
-            return sight.person(name) or Person(name, name)
+        if written := _begins_with(fact, name):
+            person = sight.person(written)
+            # A name that two people bear is passed on as it is: the tool asks back.
+            return written if person is None else _handle(sight, person)
     return None
 
 
-def _begins_with(fact: str, name: str) -> bool:
-    """Tell whether a fact begins with a name as a whole word, `@name` and `@{name}` included."""
+def _handle(sight: Sight, person: Person) -> str:
+    return "me" if person == sight.speaker else f"@{{{person.handle}}}"
+
+
+def _begins_with(fact: str, name: str) -> str | None:
+    """Return a name as a fact begins with it, as a whole word; `@name` and `@{name}` included."""
     for written in (f"@{{{name}}}", f"@{name}", name):
-        if fact.casefold().startswith(written.casefold()):
-            return not fact[len(written) : len(written) + 1].isalnum()
-    return False
+        if fact.casefold().startswith(written.casefold()) and not fact[len(written) : len(written) + 1].isalnum():
+            return fact[: len(written)]
+    return None
 
 
 def _forget(sight: Sight, memory_id: int) -> Say | Call:
@@ -117,7 +123,7 @@ def _forget(sight: Sight, memory_id: int) -> Say | Call:
     arguments: dict[str, Any] = {"memory_id": memory_id, "memory_content": ""}
     about = next((memory.about for memory in sight.memories if memory.memory_id == memory_id), "")
     if about and (person := sight.person(about)):
-        arguments["target_user"] = person.handle
+        arguments["target_user"] = _handle(sight, person)
     return Call(UPDATE, arguments)
 
 

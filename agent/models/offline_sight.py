@@ -62,14 +62,15 @@ class Sight:
     """What may be called now."""
 
     def person(self, name: str) -> Person | None:
-        """Return the one person whom a name means: a handle first, then a label."""
+        """Return the one person whom `@{handle}` or a bare name means; None when it could be several or nobody."""
         wanted = fold(name)
-        by_handle = [person for person in self.people if fold(person.handle) == wanted]
-        by_label = [person for person in self.people if fold(person.label) == wanted]
-        for found in (by_handle, by_label):
-            if len({person.handle for person in found}) == 1:
-                return found[0]
-        return None
+        is_handle = name.strip().startswith("@{")
+        found = {
+            person.handle: person
+            for person in self.people
+            if wanted == fold(person.handle) or (not is_handle and wanted == fold(person.label))
+        }
+        return next(iter(found.values())) if len(found) == 1 else None
 
 
 def fold(name: str) -> str:

@@ -20,7 +20,7 @@ from agent.models.retry import Retries
 from agent.models.usage import Usage
 from agent.models.wire import to_messages, wire_prompt
 from agent.text import clean, clip
-from agent.tool_runner import TOOL_FAILED, run_tool
+from agent.tool_runner import TOOL_FAILED, run_tool, short_id
 from agent.tools import Effect, Json, Tool, ToolContext, ToolResult, TurnLost
 from agent.trace import TraceKind
 from agent.turn.loop_messages import (
@@ -241,7 +241,7 @@ class _Loop:
         return LoopResult(clip(clean(text), self.limits.reply_chars), self.usage, self.calls, reason)
 
     def _failed(self, kind: FailureKind) -> TurnFailed:
-        error_id = self.ids.new()
+        error_id = short_id(self.ids)
         _log.error("turn_failed", error_id=error_id, kind=kind.value, model=self.model.name, calls=self.calls)
         return TurnFailed(error_id, kind, self.usage, self.calls)
 

@@ -9,12 +9,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-import wordllama
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.models.chat import preload
-from agent.models.embeddings import EmptyText, OpenAIEmbedder, ThreadEmbedder, make_embedder, normalise, prepare, probe
+from agent.models.embeddings import (
+    EmptyText,
+    Encode,
+    OpenAIEmbedder,
+    ThreadEmbedder,
+    load_wordllama,
+    make_embedder,
+    normalise,
+    prepare,
+    probe,
+)
 from agent.models.errors import FailureKind, ModelFailed, ModelSetupError
 from agent.models.retry import Retries
 from agent.settings.model import AgentSettings
@@ -23,7 +32,7 @@ from tests.servers.openai import Answer, OpenAIServer, failed, rate_limited
 from tests.servers.openai.server import DIMENSION
 
 preload()
-assert wordllama  # imported before any loop runs
+load_wordllama()  # before any loop runs
 
 
 def cosine(one: Sequence[float], two: Sequence[float]) -> float:
@@ -94,6 +103,20 @@ async def test_a_model_that_cannot_be_loaded_says_so_each_time() -> None:
         with pytest.raises(ModelFailed) as failure:
             await embedder.embed(["text"])
         assert failure.value.failure.detail == "no weights"
+
+
+def test_a_warm_model_is_loaded_once() -> None:
+    loads: list[int] = []
+
+    def load() -> Encode:
+        loads.append(1)
+        return lambda texts: [[1.0, 0.0] for _ in texts]
+
+    embedder = ThreadEmbedder("local", load, 2, 0.5)
+    embedder.warm()
+    embedder.warm()
+    assert asyncio.run(embedder.embed(["text"])) == [[1.0, 0.0]]
+    assert loads == [1]
 
 
 async def test_many_texts_go_in_batches_and_keep_their_order() -> None:

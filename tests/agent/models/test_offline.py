@@ -28,7 +28,9 @@ ID:9 Ana says: I like tea"""
 PARTICIPANTS = """\
 {"handle": "ana", "label": "Ana"}
 {"handle": "ben", "label": "Ben Okri"}
-@{max~2} Max"""
+@{max~2} Max
+{"handle": "@{kim}", "name": "Kim"}
+{"handle": "@{kim~2}", "name": "Kim"}"""
 TOOLS = (CREATE, UPDATE)
 
 
@@ -57,18 +59,21 @@ def created(content: str, target: str | None = None) -> Call:
         ("hey @isthmus remember: tea at five", created("tea at five")),
         ("Remember that anagrams are fun", created("anagrams are fun")),
         ("remember that maximum is not a person", created("maximum is not a person")),
-        ("remember that I like tea", created("{user} says: I like tea", "ana")),
-        ("remember that I'm allergic to nuts", created("{user} says: I'm allergic to nuts", "ana")),
-        ("remember that my birthday is in May", created("{user} says: my birthday is in May", "ana")),
-        ("remember that ben plays the cello", created("ben plays the cello", "ben")),
-        ("remember that Ben Okri's cat is Miro", created("Ben Okri's cat is Miro", "ben")),
-        ("remember that @{max~2} is on holiday", created("@{max~2} is on holiday", "max~2")),
-        ("remember that Max is on holiday", created("Max is on holiday", "max~2")),
+        ("remember that I like tea", created("{user} says: I like tea", "me")),
+        ("remember that I'm allergic to nuts", created("{user} says: I'm allergic to nuts", "me")),
+        ("remember that my birthday is in May", created("{user} says: my birthday is in May", "me")),
+        ("remember that ben plays the cello", created("ben plays the cello", "@{ben}")),
+        ("remember that Ben Okri's cat is Miro", created("Ben Okri's cat is Miro", "@{ben}")),
+        ("remember that @{max~2} is on holiday", created("@{max~2} is on holiday", "@{max~2}")),
+        ("remember that Max is on holiday", created("Max is on holiday", "@{max~2}")),
+        ("remember that Ana is on holiday", created("Ana is on holiday", "me")),
+        ("remember that Kim likes jam", created("Kim likes jam", "Kim")),
+        ("remember that @{kim} likes jam", created("@{kim} likes jam", "@{kim}")),
         ("remember that two\nlines stay", created("two\nlines stay")),
         ("forget 4", Call(UPDATE, {"memory_id": 4, "memory_content": ""})),
         ("please forget ID:5.", Call(UPDATE, {"memory_id": 5, "memory_content": ""})),
-        ("forget memory 7", Call(UPDATE, {"memory_id": 7, "memory_content": "", "target_user": "ben"})),
-        ("forget #9", Call(UPDATE, {"memory_id": 9, "memory_content": "", "target_user": "ana"})),
+        ("forget memory 7", Call(UPDATE, {"memory_id": 7, "memory_content": "", "target_user": "@{ben}"})),
+        ("forget #9", Call(UPDATE, {"memory_id": 9, "memory_content": "", "target_user": "me"})),
     ],
 )
 def test_it_calls_the_tools(text: str, call: Call) -> None:
