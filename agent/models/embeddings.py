@@ -69,10 +69,6 @@ class Embedder(Protocol):
         """
         ...
 
-    def warm(self) -> None:
-        """Load now what would be loaded at the first use; blocks, for before anybody waits."""
-        ...
-
     async def close(self) -> None:
         """Let go of connections."""
         ...
@@ -211,7 +207,7 @@ class ThreadEmbedder:
         return self._encode
 
     def warm(self) -> None:
-        """See `Embedder`; what fails is told at the first use."""
+        """Load now what would be loaded at the first use; blocks. What fails is told at the first use."""
         with contextlib.suppress(ModelFailed):
             self._in_thread([" "])
 
@@ -276,10 +272,6 @@ class OpenAIEmbedder:
             return normalise(result.embeddings)
 
         return await self.retries.run(request, lambda: deadline - loop.time(), self.name)
-
-    def warm(self) -> None:
-        """See `Embedder`."""
-        _ = self._model
 
     async def close(self) -> None:
         """Close the connections."""
