@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from agent.cli import (
+    backup,
     chat,
     doctor,
     migrate,
     plugins,
     prompt,
     resolve,
+    restore,
     run,
     tools,
 )
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NAME: Final = "isthmus"
-BUILT_IN: Final = frozenset({"chat", "doctor", "migrate", "plugins", "prompt", "resolve", "run", "tools"})
+BUILT_IN: Final = frozenset(
+    {"backup", "chat", "doctor", "migrate", "plugins", "prompt", "resolve", "restore", "run", "tools"}
+)
 _HELP: Final = """One chat agent for Discord and Matrix that remembers people correctly.
 
 Begin with `isthmus chat`; `isthmus doctor` says what is well and what is not."""
@@ -69,6 +73,8 @@ def build_app() -> typer.Typer:
     app.add_typer(tools.app, name="tools")
     app.command("prompt")(prompt.prompt)
     app.command("resolve")(resolve.resolve)
+    app.command("backup")(backup.backup)
+    app.command("restore")(restore.restore)
     return app
 
 

@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Final
 
-from agent.cli.errors import OK
+from agent.cli.errors import FAILED, OK
 
 if TYPE_CHECKING:
     from agent.app import Agent
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 GRACE: Final = 10.0
 """Seconds in which running turns may finish after the first signal."""
+CLOSING: Final = 10.0
+"""Seconds in which what is committed may be sent, and everything be closed, after that."""
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -26,7 +28,7 @@ async def serve(loaded: LoadedSettings) -> int:
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
-        loop.add_signal_handler(number, _stop, stopping, number)
+        loop.add_signal_handler(number, _signalled, stopping, number)
     starting = asyncio.ensure_future(Agent.start(loaded))
     waiting = asyncio.ensure_future(stopping.wait())
     try:
@@ -35,9 +37,18 @@ async def serve(loaded: LoadedSettings) -> int:
             return await _give_up(starting)
         agent = await starting
         await waiting
-        await agent.stop(GRACE)
+        return await _stop(agent)
     finally:
         waiting.cancel()
+
+
+async def _stop(agent: Agent) -> int:
+    try:
+        async with asyncio.timeout(GRACE + CLOSING):
+            await agent.stop(GRACE)
+    except TimeoutError:
+        sys.stderr.write("isthmus: something did not close in time; what was under way is taken up at the next start\n")
+        return FAILED
     return OK
 
 
@@ -52,7 +63,7 @@ async def _give_up(starting: asyncio.Future[Agent]) -> int:
     return OK
 
 
-def _stop(stopping: asyncio.Event, number: signal.Signals) -> None:
+def _signalled(stopping: asyncio.Event, number: signal.Signals) -> None:
     if stopping.is_set():
         sys.stderr.write("isthmus: stopped at once; what was under way is taken up at the next start\n")
         sys.stderr.flush()

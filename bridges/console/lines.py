@@ -69,13 +69,13 @@ class LocalCommand:
 
 
 LOCAL_COMMANDS: Final[dict[str, LocalCommand]] = {
-    "as": LocalCommand("/as NAME", "speak as somebody else; `ana: hello` does it for one line"),
-    "server": LocalCommand("/server NAME", "go to another server"),
-    "channel": LocalCommand("/channel NAME", "go to another channel of this server"),
-    "thread": LocalCommand("/thread [NAME]", "go into a thread of this channel; without a name, leave it"),
-    "dm": LocalCommand("/dm", "speak with the agent alone; /channel or /server lead back"),
-    "help": LocalCommand("/help", "show this"),
-    "quit": LocalCommand("/quit", "leave"),
+    "as": LocalCommand("/as NAME", "Speak as somebody else; `ana: hello` does it for one line."),
+    "server": LocalCommand("/server NAME", "Go to another server."),
+    "channel": LocalCommand("/channel NAME", "Go to another channel of this server."),
+    "thread": LocalCommand("/thread [NAME]", "Go into a thread of this channel; without a name, leave it."),
+    "dm": LocalCommand("/dm", "Speak with the agent alone; /channel or /server lead back."),
+    "help": LocalCommand("/help", "Show this."),
+    "quit": LocalCommand("/quit", "Leave."),
 }
 _ALIASES: Final = {"exit": "quit", "?": "help"}
 _MAX_SPEAKER: Final = 32
