@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 from sqlalchemy.util import await_only
 
-from agent.store.connect import LOST, connect, explain
+from agent.store.connect import LOST, connect, explain, first_line
 from agent.store.errors import DatabaseUnavailable, MigrationFailed, StoreError
 from agent.store.migrate import QUERIES, SETTINGS, newer
 from agent.store.migration_sets import Migration, MigrationSet
@@ -99,7 +99,7 @@ def _failed(migration_set: MigrationSet, migration: Migration, error: asyncpg.Po
     position = getattr(error, "position", None)
     line = f", line {migration.sql.count(chr(10), 0, int(position) - 1) + 1}" if position else ""
     return MigrationFailed(
-        f"migration {migration.file} of {migration_set.owner} failed{line}: {error}: "
+        f"migration {migration.file} of {migration_set.owner} failed{line}: {first_line(error)}: "
         "nothing of it was kept; mend the cause and start again"
     )
 

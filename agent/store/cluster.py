@@ -37,6 +37,8 @@ SOCKET_LIMIT = 103
 SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_FALLBACK = Path("/tmp")  # noqa: S108  # two processes must agree on it, whatever TMPDIR says
 
+#: Bytes; a server writes a segment of its log, 16 MB, before it takes connections.
+_LEAST_FREE = 16 * 1024 * 1024
 _NO_SPACE = ("No space left on device", "Disk quota exceeded")
 _NO_RIGHT = ("Permission denied", "Read-only file system", "Operation not permitted", "invalid permissions")
 
@@ -76,6 +78,8 @@ def explain_output(output: str, data_dir: Path) -> EmbeddedServerError:
             f"PostgreSQL may not use {data_dir}: {reason}: make it writable for whoever runs isthmus, "
             "or choose another with --data"
         )
+    if shutil.disk_usage(data_dir).free < _LEAST_FREE:  # then the log could not tell why
+        return disk_full(data_dir)
     return ServerStartFailed(f"the embedded PostgreSQL did not start: {reason}: see {data_dir / LOG}")
 
 

@@ -29,14 +29,14 @@ CONNECT_SECONDS = 10.0
 #: A peer that vanished without a word (no RST, no FIN) is noticed after so many seconds.
 _SILENT_PEER_SECONDS = 30
 
-#: What the driver raises when the server goes, is going, has not come yet, or takes no more clients.
+#: What the driver raises when the server goes, is going, has not come yet, takes no more clients, or has no room.
 LOST = (
     asyncpg.PostgresConnectionError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
     asyncpg.IdleInTransactionSessionTimeoutError,
-    asyncpg.TooManyConnectionsError,
+    asyncpg.InsufficientResourcesError,
 )
 
 _dump_json = functools.partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -63,10 +63,18 @@ async def connect(dsn: str, settings: Mapping[str, str] | None = None) -> asyncp
 def explain(error: BaseException, dsn: str) -> StoreError:
     """Return what a failure to connect means for the operator. No password gets into it."""
     where = place(dsn)
+    reason = first_line(error)
+    if isinstance(error, asyncpg.DiskFullError):
+        return DatabaseUnavailable(f"the disk of the database at {where} is full ({reason}): free some space")
     if isinstance(error, (*LOST, OSError)):
-        reason = "it did not answer in time" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
+        reason = "it did not answer in time" if isinstance(error, TimeoutError) else reason
         return DatabaseUnavailable(f"the database at {where} cannot be reached ({reason}): check that it runs")
-    return DatabaseRefused(f"the database at {where} refused the connection ({error}): check [database] url")
+    return DatabaseRefused(f"the database at {where} refused the connection ({reason}): check [database] url")
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an error says, without the details and hints that PostgreSQL adds in further lines."""
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def place(dsn: str) -> str:

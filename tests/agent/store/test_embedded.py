@@ -5,6 +5,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -126,6 +127,8 @@ def test_killing_the_server_loses_nothing_that_was_committed(start_peer: StartPe
     peers = [start_peer() for _ in range(2)]
     assert [peer.read() for peer in peers] == ["ready", "ready"]
     for number in range(4):
+        # Connections outlive the server for a moment, so that nobody may have started the next one yet.
+        wait_until(lambda: peers[0].ask("add 0") == "added" and is_running(server_pid(data_dir)))
         os.kill(server_pid(data_dir), 9)
         assert peers[number % 2].ask(f"add {number}") == "added"
     assert peers[0].ask("all") == peers[1].ask("all") == [0, 1, 2, 3]
@@ -237,6 +240,12 @@ def test_what_the_programs_say_becomes_one_line(
     assert type(error) is kind
     assert says in str(error)
     assert "\n" not in str(error)
+
+
+def test_a_full_disk_on_which_the_log_cannot_be_written_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
+    error = cluster.explain_output("LOG:  database system is shut down", tmp_path)
+    assert type(error) is DiskFull
 
 
 def test_a_full_disk_while_the_cluster_is_made(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

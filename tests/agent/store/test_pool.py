@@ -184,13 +184,15 @@ async def test_a_connection_that_the_server_ends(store: Store, farewell: str) ->
         async with store.transaction() as connection, store.connection() as other:
             pid = await connection.fetchval("SELECT pg_backend_pid()")
             await connection.execute("INSERT INTO owner_revisions VALUES ('server:1', 1)")
-            if farewell == "between":
-                await other.execute("SELECT pg_terminate_backend($1, 1000)", pid)
-                await connection.execute("SELECT 1")
+            ending = other.execute("SELECT pg_terminate_backend($1, 1000)", pid)
+            if farewell == "within":
+                asleep = asyncio.create_task(connection.execute("SELECT pg_sleep(10)"))
+                await asyncio.sleep(0.05)
+                await ending
+                await asleep
             else:
-                await asyncio.gather(
-                    connection.execute("SELECT pg_sleep(10)"), other.execute("SELECT pg_terminate_backend($1)", pid)
-                )
+                await ending
+                await connection.execute("SELECT 1")
 
     with pytest.raises(DatabaseUnavailable, match="cannot be reached"):
         await work()
@@ -257,6 +259,13 @@ async def test_patience_ends(database_url: str) -> None:
         await proxy.lose()
         with pytest.raises(DatabaseUnavailable, match=r"the database at 127\.0\.0\.1:\d+/test_\d+ cannot be reached"):
             await store.retrying(lambda: count(store), patience=0.2)
+
+
+async def test_a_full_disk_is_told_in_one_line(store: Store) -> None:
+    raising = "DO $$ BEGIN RAISE SQLSTATE '53100' USING message = 'no room', hint = 'a hint'; END $$"
+    with pytest.raises(DatabaseUnavailable, match=r"^the disk of .* is full \(no room\): free some space$"):
+        async with store.connection() as connection:
+            await connection.execute(raising)
 
 
 async def test_other_errors_are_not_repeated(store: Store) -> None:
