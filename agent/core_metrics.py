@@ -12,4 +12,10 @@ metrics.declare("messages_unsent", "counter", ("reason",), "Messages that were g
 metrics.declare("turns", "counter", ("outcome",), "Turns that ended, by outcome.", level="debug")
 metrics.declare("turns_abandoned", "counter", ("reason",), "Events that were given up unanswered.")
 metrics.declare("turns_refused", "counter", ("reason",), "Messages that were addressed to the agent and not answered.")
+metrics.declare(
+    "prompts_not_arranged",
+    "counter",
+    ("reason",),
+    "Arrangements of a prompt that changed what it says.",
+)
 metrics.declare("turn_seconds", "histogram", (), "Seconds from a turn's start to its committed answer.")

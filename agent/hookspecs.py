@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import typer
 
     from agent.commands import Command
-    from agent.contracts.context import ContextItem
+    from agent.contracts.context import ContextItem, Prompt
     from agent.contracts.memory import MemoryRead, MemoryWrite, MemoryWritten
     from agent.contracts.people import Account, Denial, Speaker
     from agent.contracts.recall import RecallCandidate, RecallQuery
@@ -149,6 +149,11 @@ async def recall(turn: Turn, query: RecallQuery) -> Sequence[RecallCandidate]:
 
     The core ranks the candidates of all plugins together and places the best in the uncached tail.
     """
+
+
+@_spec(Mode.FIRST, deadline=2.0)
+async def arrange_prompt(turn: Turn, prompt: Prompt) -> Prompt | None:
+    """Called once a turn, when the prompt fits its budget: return the same contents in another order."""
 
 
 @_spec(Mode.COLLECT)

@@ -73,7 +73,11 @@ def test_every_hook_is_described_as_it_is_declared() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("### `async def recall(turn: Turn, query: str)", "### `async def recall(turn: Turn)", "recall(turn: Turn) ->"),
+        (
+            "### `async def recall(turn: Turn, query: RecallQuery)",
+            "### `async def recall(turn: Turn)",
+            "recall(turn: Turn) ->",
+        ),
         ("### `async def stop() -> None`", "### `async def stopp() -> None`", "stop has 0 sections"),
         ("### `async def stop() -> None`", "### `async def start() -> None`", "start has 2 sections"),
         (
@@ -83,7 +87,7 @@ def test_every_hook_is_described_as_it_is_declared() -> None:
         ),
         ("Mode: `first` · deadline: 10 s", "Mode: `guard` · deadline: 10 s", "write_memory is first with 10 s"),
         ("- `query`: ", "- `text`: ", "recall takes ('turn', 'query')"),
-        ("- `placed`: ", "`placed`: ", "turn_finished takes ('turn', 'placed')"),
+        ("- `recalled`: ", "`recalled`: ", "turn_finished takes ('turn', 'recalled')"),
     ],
 )
 def test_a_difference_is_found(old: str, new: str, says: str) -> None:

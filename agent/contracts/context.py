@@ -26,6 +26,8 @@ class Tag(StrEnum):
     """What an item is. The order of declaration is the order in the prompt."""
 
     PERSONA = "PERSONA"
+    PRESET = "PRESET"
+    """Texts that somebody who manages the server wrote for every prompt."""
     RULES = "RULES"
     PLACE = "PLACE"
     LOREBOOK = "LOREBOOK"

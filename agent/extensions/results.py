@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from agent.commands import Command, Option, Rights
-from agent.contracts.context import ContextEntry, ContextItem, Role, Section, Tag
+from agent.contracts.context import ContextEntry, ContextItem, Prompt, Role, Section, Tag
 from agent.contracts.memory import MemoryWritten
 from agent.contracts.people import Denial, Refusal, Speaker
 from agent.contracts.recall import RecallCandidate
@@ -107,6 +107,13 @@ def _recalled(_plugin: str, result: Any) -> tuple[RecallCandidate, ...] | None:
     return candidates
 
 
+def _prompt(plugin: str, result: Any) -> Prompt | None:
+    if result is None:
+        return None
+    _expect(result, Prompt, "a Prompt is asked, but the result")
+    return Prompt(_items(plugin, result.items) or ())
+
+
 def _all(values: Iterable[object], kind: type) -> bool:
     """Tell whether each value is of that kind; kinds that come again are looked at once, since there may be many."""
     return all(issubclass(found, kind) for found in {type(value) for value in values})
@@ -196,6 +203,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "register_cli": _nothing,
     "context_items": _items,
     "recall": _recalled,
+    "arrange_prompt": _prompt,
     "turn_finished": _nothing,
     "person_registered": _nothing,
     "identity_registered": _nothing,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.contracts.context import ContextEntry, ContextItem, Prompt, Role, Section, Tag
 from agent.text import clip, one_line
+from agent.turn.arrange import arranged
 from agent.turn.budget import fit
 from agent.turn.recall import recall, recall_item
 
@@ -121,6 +122,6 @@ async def build_prompt(
     shown = frozenset(entry.identity for item in items for entry in item.entries)
     if (item := recall_item(recalled, shown)) is not None:
         items.append(item)
-    prompt = fit(items, budget)
+    prompt = await arranged(turn, fit(items, budget), hooks)
     kept = frozenset(prompt.identities())
     return prompt, tuple(candidate.identity for candidate in recalled if candidate.identity in kept)

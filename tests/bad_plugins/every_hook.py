@@ -47,6 +47,10 @@ class EveryHook:
         return await self._do("recall")
 
     @hookimpl
+    async def arrange_prompt(self, turn, prompt):
+        return await self._do("arrange_prompt")
+
+    @hookimpl
     async def turn_finished(self, turn, recalled):
         return await self._do("turn_finished")
 

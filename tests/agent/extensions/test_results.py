@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from agent.commands import Command, Option
-from agent.contracts.context import ContextEntry, ContextItem, Role, Section, Tag
+from agent.contracts.context import ContextEntry, ContextItem, Prompt, Role, Section, Tag
 from agent.contracts.memory import MemoryWritten
 from agent.contracts.people import Denial, Refusal, Speaker
+from agent.contracts.recall import RecallCandidate
 from agent.extensions.results import _CHECKS, BadResult, check_for
 from agent.hookspecs import HOOKS, Attested, Health, Hold, Unavailable
 from agent.identity.keys import ParticipantKey, ParticipantKind
@@ -38,7 +39,8 @@ GOOD: dict[str, list[Any]] = {
     "register_tools": [[], [TOOL], (TOOL, TOOL)],
     "register_commands": [[COMMAND]],
     "context_items": [[ITEM], ()],
-    "recall": [[ITEM]],
+    "recall": [[RecallCandidate("word:1", "a word", "- a word", 0.5, None)]],
+    "arrange_prompt": [Prompt(()), Prompt((ITEM, ITEM))],
     "export_person": [{}, {"a": [1, 2.5, None, True, {"b": "c"}]}],
     "erase_person": [{}, {"memories": 3}],
     "health": [[Health("index", "ok", "fine"), Health("index", "fail", "gone", "isthmus migrate")]],
@@ -80,6 +82,7 @@ BAD: dict[str, list[Any]] = {
         [but(ITEM, entries=(but(ENTRY, identity=1),))],
         [but(ITEM, entries=(ENTRY, but(ENTRY, line=None)))],
     ],
+    "arrange_prompt": [[ITEM], ITEM, Prompt(("item",)), Prompt((but(ITEM, role="system"),))],  # type: ignore[arg-type]
     "export_person": [[], {1: 2}, {"a": object()}, {"a": [{"b": {2: 3}}]}],
     "erase_person": [3, {"memories": "3"}, {3: 3}],
     "health": [
