@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from agent.files import ReplyFile
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -28,7 +30,7 @@ class OptionKind(StrEnum):
     CHANNEL = "channel"
     """The channel's id on its platform, a str."""
     FILE = "file"
-    """An `Attachment`, whose `url` the bridge can read."""
+    """A `GivenFile` (`agent/files.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class CommandReply:
     ok: bool = True
     data: Mapping[str, Any] | None = None
     """The same as data, for `--json`."""
+    file: ReplyFile | None = None
+    """What is too long for a message, or meant to be kept."""
 
 
 @dataclass(frozen=True, slots=True)

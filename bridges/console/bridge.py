@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import mimetypes
 import re
 from collections import OrderedDict, deque
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from pydantic import Field
 
 from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent
 from agent.clock import Clock, RandomIds, SystemClock
-from agent.events import Attachment, Author, MessageCreated
+from agent.events import Author, MessageCreated
+from agent.files import LocalFile
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.identity.mentions import give_form
 from agent.settings import Section
@@ -163,7 +163,12 @@ class ConsoleBridge:
         self.failures += not reply.ok
         kind = RecordType.REPLY if reply.ok else RecordType.ERROR
         data = {"command": list(path), "private": reply.private, **(reply.data or {})}
-        self._show(kind, spot, self._agent.display_name, reply.text, data)
+        text = reply.text
+        if reply.file is not None:
+            content = reply.file.content.decode("utf-8", "replace")
+            data["file"] = {"name": reply.file.name, "content": content}
+            text = f"{text}\n{content}"
+        self._show(kind, spot, self._agent.display_name, text, data)
 
     def refuse(self, where: Whereabouts, text: str) -> None:
         """Show that a line meant nothing."""
@@ -260,10 +265,9 @@ def _attached(value: object) -> object:
     if not isinstance(value, Path):
         return value
     try:
-        size = value.stat().st_size if value.is_file() else None
+        is_file = value.is_file()
     except (OSError, ValueError):
-        size = None
-    if size is None:
+        is_file = False
+    if not is_file:
         raise FileNotFoundError(errno.ENOENT, "no such file", str(value))
-    kind = mimetypes.guess_type(value.name)[0] or "application/octet-stream"
-    return Attachment(value.name, kind, size, value.absolute().as_uri())
+    return LocalFile(value)

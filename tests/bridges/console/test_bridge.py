@@ -7,7 +7,7 @@ import pytest
 from agent.bridge import OutgoingMessage, Sent
 from agent.commands import CommandReply
 from agent.contracts.cards import Card, CardKind
-from agent.events import Attachment
+from agent.files import LocalFile, ReplyFile
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.terminal import Whereabouts
 from agent.trace import Trace, TraceKind
@@ -158,13 +158,24 @@ async def test_a_command_that_fails_is_an_error(
     assert bridge.failures == 1
 
 
-async def test_a_file_is_handed_over_as_an_attachment(
+async def test_a_file_is_handed_over_as_one_that_can_be_read(
     bridge: ConsoleBridge, host: RecordingHost, tmp_path: Path
 ) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("twelve bytes")
     await bridge.run(Run(HERE, "/mixed", MIXED, {"note": path}))
-    assert host.ran[0][1] == {"note": Attachment("notes.txt", "text/plain", 12, path.as_uri())}
+    given = host.ran[0][1]["note"]
+    assert isinstance(given, LocalFile)
+    assert (given.name, await given.read(12)) == ("notes.txt", b"twelve bytes")
+
+
+async def test_a_file_that_a_command_gives_is_shown(
+    bridge: ConsoleBridge, host: RecordingHost, screen: RecordingScreen
+) -> None:
+    host.reply = CommandReply("Here it is.", file=ReplyFile("book.json", b'{"a": 1}'))
+    await bridge.run(Run(HERE, "/mixed", MIXED, {}))
+    assert screen.shown[-1] == ("reply", "Isthmus", 'Here it is.\n{"a": 1}')
+    assert screen.records[-1].data["file"] == {"name": "book.json", "content": '{"a": 1}'}
 
 
 @pytest.mark.parametrize("name", ["missing.txt", "", "nul\x00byte"])
