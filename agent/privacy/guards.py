@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from agent.contracts.memory import MemoryRead, MemoryWrite, WriteKind
 from agent.contracts.people import Denial
-from agent.privacy.check import Facts, check_read, check_write
+from agent.privacy.check import Facts, PersonFacts, check_read, check_write
 
 if TYPE_CHECKING:
     from agent.privacy.repository import Privacy
@@ -58,9 +58,13 @@ class MemoryGuards:
             return denial
         return await self._hooks.guard("recheck_memory_write", conn=conn, write=write)
 
-    async def check_read(self, read: MemoryRead) -> Denial | None:
-        """Return why what is remembered about an owner may not be shown to anybody, the model included."""
-        people = await self._privacy.facts_of_read(read)
+    async def check_read(self, read: MemoryRead, people: tuple[PersonFacts, ...] | None = None) -> Denial | None:
+        """Return why what is remembered about an owner may not be shown to anybody, the model included.
+
+        `people` are the facts of this moment, where the caller has read them for several owners at once.
+        """
+        if people is None:
+            people = await self._privacy.facts_of_read(read)
         facts = Facts(people, self._hooks.covers(PROXY_IDENTITY, "guard_memory_read"))
         denial = check_read(read, facts)
         return denial if denial is not None else await self._hooks.guard("guard_memory_read", read=read)

@@ -1,0 +1,155 @@
+"""What a memory may say, and when two say the same: pure functions over text."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from agent.identity.names import normalise
+from agent.text import clean, one_line
+
+if TYPE_CHECKING:
+    from agent.contracts.people import Participant
+
+PLACEHOLDERS: Final = ("user", "bot")
+"""The tokens that a memory may hold; they are resolved when it is shown."""
+_FAR_TOO_LONG: Final = 64
+"""Text of more than this many times the limit is refused before it is looked at, because nobody means it."""
+
+_BRACES: Final = re.compile(r"([{}])")
+_TOKEN_NAME: Final = re.compile(r"[A-Za-z_][\w .:-]{0,63}")
+_HANDLE: Final = re.compile(r"@\{([^{}\s]{1,64})\}")
+_PLACEHOLDER: Final = re.compile(r"\{(user|bot)\}")
+
+_DOUBLE_QUOTES: Final = '"\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u2039\u203a\u300c\u300d\u300e\u300f\u301d\u301e'
+_SINGLE_QUOTES: Final = "'\u2018\u2019\u201a\u201b\u2032\u02bc`"
+_CLOSING: Final = ".!?\u3002"  # NFKC has made these of the full-width forms and of the ellipsis
+_BLANK: Final = re.compile(r"\s+")
+IGNORABLE: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Content that may be kept."""
+
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """Nothing is left of the content."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooLong:
+    """The content has more characters than allowed."""
+
+    length: int
+    limit: int
+
+
+def accept(raw: str, limit: int, user_name: str | None = None) -> Accepted | Empty | TooLong:
+    """Return the content that is kept of what was given (memory.md, Writing, step 3).
+
+    `limit` counts characters. `user_name`, given for a bridge user, takes the place of `{user}`.
+    """
+    if len(raw) > limit * _FAR_TOO_LONG:
+        return TooLong(len(raw), limit)
+    content = without_tokens(clean(raw)).strip()
+    if not content or not _visible(content):
+        return Empty()
+    if user_name is not None:
+        content = content.replace("{user}", bare_name(user_name))
+    return Accepted(content) if len(content) <= limit else TooLong(len(content), limit)
+
+
+def bare_name(name: str) -> str:
+    """Return a name as it may stand in a memory: one line without braces, so that it is never taken for a token."""
+    return one_line(clean(_BRACES.sub("", name))) or "somebody"
+
+
+def without_tokens(text: str) -> str:
+    """Return the text without tokens such as `{char}`, `{user}` and `{bot}` excepted; none is left or newly made.
+
+    One pass over the braces: `kept` holds the pieces, `opened` where in it a brace stands that may begin a token.
+    """
+    if "{" not in text:
+        return text
+    kept: list[str] = []
+    opened: list[int] = []
+    for piece in _BRACES.split(text):
+        if piece == "{":
+            opened.append(len(kept))
+        elif piece == "}" and opened:
+            name = "".join(kept[opened[-1] + 1 :])
+            if name not in PLACEHOLDERS and _TOKEN_NAME.fullmatch(name):
+                del kept[opened.pop() :]
+                continue
+            opened.clear()  # what holds this closing brace can be no token any more
+        kept.append(piece)
+    return "".join(kept)
+
+
+def with_labels(content: str, participants: Iterable[Participant]) -> str:
+    """Return the content with the handles of participants, such as `@{ana}`, turned into their labels.
+
+    A handle means something in its conversation only; whoever must not be remembered keeps no name in a memory.
+    """
+    if "@{" not in content:
+        return content
+    labels = {person.handle: bare_name(person.label) for person in participants if person.may_be_remembered}
+    return _HANDLE.sub(lambda handle: labels.get(normalise(handle[1]), handle[0]), content)
+
+
+def mentions_user(content: str) -> bool:
+    """Tell whether the content speaks of its subject by `{user}`."""
+    return "{user}" in content
+
+
+def fill(content: str, *, user: str, bot: str) -> str:
+    """Return the content as one line with its two placeholders resolved, once: a name is not looked into."""
+    names = {"user": one_line(user), "bot": one_line(bot)}
+    return _PLACEHOLDER.sub(lambda token: names[token[1]], one_line(content))
+
+
+def fold(content: str) -> str:
+    """Return what is compared to tell near-duplicates (memory.md): equal results mean that two say the same.
+
+    NFKC, casefold, white space folded, without default-ignorable characters, quotes and closing punctuation; all other
+    punctuation counts, so 1.5 is not 15, C# is not C and -5 is not 5.
+    """
+    before, text = "", content
+    while text != before:  # casefolding can open the way for another composition
+        before, text = text, IGNORABLE.sub("", unicodedata.normalize("NFKC", text).casefold())
+    text = _BLANK.sub(" ", text).strip()
+    closed = _without_quotes(text).rstrip(_CLOSING + " ").strip()
+    return _BLANK.sub(" ", closed) or text
+
+
+def _without_quotes(text: str) -> str:
+    return _drop(_drop(text, _DOUBLE_QUOTES, '"'), _SINGLE_QUOTES, "'")
+
+
+def _drop(text: str, marks: str, plain: str) -> str:
+    """Drop quotes of one kind. An apostrophe inside a word stays, and so does an unpaired mark after a digit (5")."""
+    text = re.sub(f"[{re.escape(marks)}]", plain, text)
+    if plain == "'":
+        text = re.sub(r"(?<=\w)'(?=\w)", "\N{MODIFIER LETTER APOSTROPHE}", text)
+    quote = re.compile(f"(?<![0-9]){plain}" if text.count(plain) % 2 else plain)
+    return quote.sub("", text)
+
+
+def content_key(content: str) -> bytes:
+    """Return the digest of the folded content, 16 bytes, under which near-duplicates are found."""
+    return hashlib.blake2b(fold(content).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _visible(content: str) -> bool:
+    return bool(IGNORABLE.sub("", content).strip())

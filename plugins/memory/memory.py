@@ -1,0 +1,84 @@
+"""One memory, as it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import asyncpg
+
+from agent.contracts.memory import MemoryScope
+from agent.places import Audience
+from agent.text import clean, one_line
+
+_AUDIENCES: Final = {str(audience): audience for audience in Audience}
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A row of `server_memories` or `personal_memories`; hundreds of these are read for a prompt."""
+
+    memory_id: int
+    scope: MemoryScope
+    owner_id: int
+    """The server or the user, by scope."""
+    lineage_id: int
+    content: str
+    """Untrusted text; one line once it is shown."""
+    audience: Audience
+    channel_ids: tuple[str, ...]
+    """Platform ids of the channels it applies in; empty: in all of them."""
+    scope_pending: bool
+    """A channel scope by name that is not yet resolved: it counts as empty."""
+    subject_account_id: int | None
+    subject_user_id: int | None
+    source_platform: str
+    source_server_id: int | None
+    source_channel_id: str | None
+    manually_written: bool
+    last_reinforced_at: datetime | None
+    created_at: datetime
+    version: int
+    has_names: bool
+    """Whether the content holds a placeholder, which is resolved for each prompt."""
+
+    @property
+    def identity(self) -> str:
+        """Return the identity of its entry in a prompt."""
+        return f"{self.scope}_memory:{self.memory_id}"
+
+    @property
+    def recency(self) -> datetime:
+        """Return when it was last reinforced, or made."""
+        return self.last_reinforced_at or self.created_at
+
+    @property
+    def owner(self) -> str:
+        """Return the key of its owner in `owner_revisions`."""
+        return f"{'server' if self.scope is MemoryScope.SERVER else 'user'}:{self.owner_id}"
+
+
+def memory_from_row(row: asyncpg.Record) -> Memory:
+    """Return the memory of a row that one of the `read_…` queries gave."""
+    content = one_line(clean(row["content"]))
+    return Memory(
+        row["memory_id"],
+        MemoryScope.SERVER if row["is_server"] else MemoryScope.PERSONAL,
+        row["owner_id"],
+        row["persona_lineage_id"],
+        content,
+        _AUDIENCES[row["audience"]],
+        tuple(row["channel_disc_ids"]),
+        row["channel_scope_pending"],
+        row["subject_account_id"],
+        row["subject_user_id"],
+        row["source_platform"],
+        row["source_server_id"],
+        row["source_channel_id"],
+        row["manually_written"],
+        row["last_reinforced_at"],
+        row["created_at"],
+        row["version"],
+        "{user}" in content or "{bot}" in content,
+    )

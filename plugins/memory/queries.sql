@@ -1,0 +1,190 @@
+-- name: lock_to_tell
+-- Locks what a write rests on, its accounts for a change, because somebody is to be told that the agent remembers.
+SELECT memory_lock_to_tell($1::bigint[], $2::bigint[], $3, $4);
+
+-- name: add_server
+-- Under the locks: reinforces a near-duplicate, inserts, or evicts one and inserts, with event and revision.
+SELECT outcome, memory_id, forgotten_id, forgotten_content, untold FROM server_memory_add($1, $2, $3, $4, $5);
+
+-- name: add_personal
+-- Under the locks: reinforces a near-duplicate, inserts, or evicts one and inserts, with event and revision.
+SELECT outcome, memory_id, forgotten_id, forgotten_content, untold FROM personal_memory_add($1, $2, $3, $4, $5);
+
+-- name: edit_server
+-- Under the lock: replaces the content of a version, raises it, and writes event and revision; no row when it is gone.
+WITH changed AS (
+    UPDATE server_memories
+       SET content = $2, content_key = $3, subject_account_id = $4, subject_user_id = $5,
+           manually_written = manually_written OR $6, updated_at = $7, version = version + 1
+     WHERE server_memory_id = $1 AND version = $8
+    RETURNING server_memory_id, server_id, persona_lineage_id, version
+), noted AS (
+    INSERT INTO memory_events (memory_id, scope, owner_id, persona_lineage_id, kind, actor_account_id,
+                               source_turn_id, source_tool, happened_at)
+    SELECT server_memory_id, 'server', server_id, persona_lineage_id, 'updated', $9, $10, $11, $7 FROM changed
+)
+SELECT version, raise_revision('server:' || server_id) FROM changed;
+
+-- name: edit_personal
+-- Under the lock: replaces the content of a version, raises it, and writes event and revision; no row when it is gone.
+WITH changed AS (
+    UPDATE personal_memories
+       SET content = $2, content_key = $3, subject_account_id = $4, subject_user_id = $5,
+           manually_written = manually_written OR $6, updated_at = $7, version = version + 1
+     WHERE personal_memory_id = $1 AND version = $8
+    RETURNING personal_memory_id, user_id, persona_lineage_id, version
+), noted AS (
+    INSERT INTO memory_events (memory_id, scope, owner_id, persona_lineage_id, kind, actor_account_id,
+                               source_turn_id, source_tool, happened_at)
+    SELECT personal_memory_id, 'personal', user_id, persona_lineage_id, 'updated', $9, $10, $11, $7 FROM changed
+)
+SELECT version, raise_revision('user:' || user_id) FROM changed;
+
+-- name: remove_server
+-- Under the lock: removes a memory, keeps a copy for undo, and writes event and revision; no row when it is gone.
+WITH gone AS MATERIALIZED (SELECT * FROM server_memory_forget($1, 'deleted', $2, $3, $4, $5))
+SELECT content, raise_revision('server:' || server_id) FROM gone WHERE server_memory_id IS NOT NULL;
+
+-- name: remove_personal
+-- Under the lock: removes a memory, keeps a copy for undo, and writes event and revision; no row when it is gone.
+WITH gone AS MATERIALIZED (SELECT * FROM personal_memory_forget($1, 'deleted', $2, $3, $4, $5))
+SELECT content, raise_revision('user:' || user_id) FROM gone WHERE personal_memory_id IS NOT NULL;
+
+-- name: set_told
+-- Notes, under the lock, that a person was told that the agent remembers.
+UPDATE accounts SET disclosed_at = $2 WHERE account_id = $1 AND disclosed_at IS NULL;
+
+-- name: count_saves
+-- How many memories an account had the model save since a moment.
+SELECT count(*) FROM memory_events WHERE actor_account_id = $1 AND happened_at > $2 AND kind = 'created';
+
+-- name: read_server
+-- One server memory by its id, of one server and lineage.
+SELECT server_memory_id AS memory_id, true AS is_server, server_id AS owner_id, persona_lineage_id, content, audience,
+       channel_disc_ids, channel_scope_pending, subject_account_id, subject_user_id, source_platform,
+       source_server_id, source_channel_id, manually_written, last_reinforced_at, created_at, version
+  FROM server_memories
+ WHERE server_memory_id = $1 AND server_id = $2 AND persona_lineage_id = $3;
+
+-- name: read_personal
+-- One personal memory by its id, of one user and lineage.
+SELECT personal_memory_id AS memory_id, false AS is_server, user_id AS owner_id, persona_lineage_id, content, audience,
+       '{}'::text[] AS channel_disc_ids, false AS channel_scope_pending, subject_account_id, subject_user_id,
+       source_platform, source_server_id, source_channel_id, manually_written, last_reinforced_at, created_at, version
+  FROM personal_memories
+ WHERE personal_memory_id = $1 AND user_id = $2 AND persona_lineage_id = $3;
+
+-- name: read_block
+-- Every memory of a server in a lineage, and of users in it and in lineage 0, oldest first; null reads no server.
+SELECT server_memory_id AS memory_id, true AS is_server, server_id AS owner_id, persona_lineage_id, content, audience,
+       channel_disc_ids, channel_scope_pending, subject_account_id, subject_user_id, source_platform,
+       source_server_id, source_channel_id, manually_written, last_reinforced_at, created_at, version
+  FROM server_memories
+ WHERE server_id = $1 AND persona_lineage_id = $3
+UNION ALL
+SELECT personal_memory_id, false, user_id, persona_lineage_id, content, audience,
+       '{}', false, subject_account_id, subject_user_id, source_platform,
+       source_server_id, source_channel_id, manually_written, last_reinforced_at, created_at, version
+  FROM personal_memories
+ WHERE user_id = ANY ($2::bigint[]) AND persona_lineage_id IN (0, $3)
+ ORDER BY memory_id;
+
+-- name: read_standing
+-- What privacy and blacklist say now about accounts and users and whoever is linked to them, with their names.
+SELECT f.account_id, f.user_id, f.privacy_level, f.forgotten_before, f.blacklisted, a.display_name
+  FROM facts_of_people($1::bigint[], $2::bigint[], $3) f JOIN accounts a ON a.account_id = f.account_id;
+
+-- name: export_personal
+-- Everything that is remembered about a user, of every lineage, oldest first.
+SELECT personal_memory_id AS memory_id, persona_lineage_id, content, audience, origin, tags, manually_written,
+       source_platform, source_server_id, source_channel_id, source_message_id, last_reinforced_at, created_at,
+       updated_at, version
+  FROM personal_memories WHERE user_id = $1 ORDER BY personal_memory_id;
+
+-- name: export_server
+-- Every server memory that is about a person, by any of their accounts or by user, oldest first.
+SELECT server_memory_id AS memory_id, server_id, persona_lineage_id, content, audience, origin, tags, manually_written,
+       source_platform, source_channel_id, source_message_id, last_reinforced_at, created_at, updated_at, version
+  FROM server_memories
+ WHERE subject_user_id = $2
+    OR subject_account_id IN (SELECT account_id FROM accounts WHERE account_id = $1 OR user_id = $2)
+ ORDER BY server_memory_id;
+
+-- name: export_forgotten
+-- The undo copies about a person that still wait for their end.
+SELECT memory_id, scope, reason, memory ->> 'content' AS content, forgotten_at
+  FROM forgotten_memories
+ WHERE user_id = $2 OR subject_user_id = $2
+    OR subject_account_id IN (SELECT account_id FROM accounts WHERE account_id = $1 OR user_id = $2)
+ ORDER BY memory_id;
+
+-- name: lock_servers_about
+-- Locks, ascending, the servers that remember something about a person, before an erasure changes them.
+SELECT server_id FROM servers
+ WHERE server_id IN (
+           SELECT server_id FROM server_memories
+            WHERE subject_user_id = $2
+               OR subject_account_id IN (SELECT account_id FROM accounts WHERE account_id = $1 OR user_id = $2))
+ ORDER BY server_id FOR NO KEY UPDATE;
+
+-- name: erase
+-- Removes everything about a person, undo copies too, notes it without content, and counts it.
+WITH mine AS MATERIALIZED (
+    SELECT account_id FROM accounts WHERE account_id = $1 OR user_id = $2
+), personal AS (
+    DELETE FROM personal_memories WHERE user_id = $2
+    RETURNING personal_memory_id AS memory_id, user_id, persona_lineage_id
+), about AS (
+    DELETE FROM server_memories
+     WHERE subject_user_id = $2 OR subject_account_id IN (SELECT account_id FROM mine)
+    RETURNING server_memory_id AS memory_id, server_id, persona_lineage_id
+), copies AS (
+    DELETE FROM forgotten_memories
+     WHERE user_id = $2 OR subject_user_id = $2 OR subject_account_id IN (SELECT account_id FROM mine)
+    RETURNING memory_id
+), noted AS (
+    INSERT INTO memory_events (memory_id, scope, owner_id, persona_lineage_id, kind, happened_at)
+    SELECT memory_id, 'personal', user_id, persona_lineage_id, 'erased', $3::timestamptz FROM personal
+    UNION ALL SELECT memory_id, 'server', server_id, persona_lineage_id, 'erased', $3::timestamptz FROM about
+), owners AS (
+    SELECT DISTINCT 'server:' || server_id AS owner FROM about
+    UNION SELECT DISTINCT 'user:' || user_id FROM personal
+), raised AS MATERIALIZED (
+    SELECT owner, raise_revision(owner) FROM (SELECT owner FROM owners ORDER BY owner) AS ordered
+)
+SELECT (SELECT count(*) FROM personal) AS personal_memories,
+       (SELECT count(*) FROM about) AS server_memories,
+       (SELECT count(*) FROM copies) AS undo_copies,
+       (SELECT array_agg(owner) FROM raised) AS owners;
+
+-- name: erase_authorship
+-- Takes a person's name off what they wrote about others; the undo copies forget it too.
+WITH mine AS MATERIALIZED (
+    SELECT account_id FROM accounts WHERE account_id = $1 OR user_id = $2
+), server AS (
+    UPDATE server_memories SET author_account_id = NULL
+     WHERE author_account_id IN (SELECT account_id FROM mine) RETURNING 1
+), personal AS (
+    UPDATE personal_memories SET author_account_id = NULL
+     WHERE author_account_id IN (SELECT account_id FROM mine) RETURNING 1
+), copies AS (
+    UPDATE forgotten_memories SET memory = memory || '{"author_account_id": null}'
+     WHERE (memory ->> 'author_account_id')::bigint IN (SELECT account_id FROM mine) RETURNING 1
+), events AS (
+    UPDATE memory_events SET actor_account_id = NULL
+     WHERE actor_account_id IN (SELECT account_id FROM mine) RETURNING 1
+)
+SELECT (SELECT count(*) FROM server) + (SELECT count(*) FROM personal) + (SELECT count(*) FROM copies) AS authorships,
+       (SELECT count(*) FROM events) AS events;
+
+-- name: sweep_forgotten
+-- Removes the undo copies that are older than a moment.
+DELETE FROM forgotten_memories WHERE forgotten_at <= $1;
+
+-- name: prepare_embeddings
+-- Makes the table of embeddings if pgvector is there, and tells whether it is.
+SELECT memory_prepare_embeddings();
+
+-- name: count_memories
+-- How many memories there are, for the health check.
+SELECT (SELECT count(*) FROM server_memories) AS server, (SELECT count(*) FROM personal_memories) AS personal;

@@ -1,0 +1,117 @@
+"""The rows of owners, cached for one revision of each together with the lines that need no names."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from cachetools import LRUCache
+
+from agent.cache import RevisionedCache
+from agent.contracts.memory import MemoryScope
+from agent.turn.values import server_owner, user_owner
+from plugins.memory.rendering import plain_entries
+
+if TYPE_CHECKING:
+    from agent.clock import Clock
+    from agent.contracts.context import ContextEntry
+    from plugins.memory.memory import Memory
+    from plugins.memory.repository import MemoryRepository
+
+_MEMORIES: Final = 50_000
+"""Memories that are held at most, over all owners: some 40 MB of usual ones."""
+_SECONDS: Final = 600.0
+_HEADINGS: Final = 4
+"""Headings for which one owner's lines are held: a persona or server may be renamed."""
+
+
+class Remembered:
+    """What is remembered of one owner in one lineage (a person's with lineage 0), oldest first."""
+
+    __slots__ = ("_lines", "memories")
+
+    def __init__(self, memories: Sequence[Memory]) -> None:
+        self.memories = tuple(memories)
+        self._lines: dict[str, tuple[ContextEntry | None, ...]] = {}
+
+    def lines(self, heading: str) -> tuple[ContextEntry | None, ...]:
+        """Return the entry of each memory below a heading; None where names must be put in."""
+        lines = self._lines.get(heading)
+        if lines is None:
+            if len(self._lines) >= _HEADINGS:
+                self._lines.clear()
+            lines = self._lines[heading] = plain_entries(self.memories, heading)
+        return lines
+
+
+class RememberedCache:
+    """Reads what is remembered: what is not held, in one query."""
+
+    def __init__(self, repository: MemoryRepository, clock: Clock) -> None:
+        self._repository = repository
+        self._cache: RevisionedCache[Remembered] = RevisionedCache(
+            size=_MEMORIES, seconds=_SECONDS, clock=clock, weigh=lambda held: len(held.memories) + 1
+        )
+        # Under which keys an owner is held; larger than the number of entries can be, so none is missed.
+        self._keys: LRUCache[str, set[str]] = LRUCache(_MEMORIES + 1)
+
+    async def read(
+        self, revisions: Mapping[str, int], server_id: int, user_ids: Iterable[int], lineage_id: int
+    ) -> dict[str, Remembered]:
+        """Return what is remembered of a server and of users, by owner, true for these revisions or later ones.
+
+        An owner without a revision is read from the database.
+        """
+        found: dict[str, Remembered] = {}
+        missing: list[str] = []
+        for owner in (server_owner(server_id), *map(user_owner, user_ids)):
+            held = self._cache.peek(f"{owner}/{lineage_id}", revisions[owner]) if owner in revisions else None
+            if held is None:
+                missing.append(owner)
+            else:
+                found[owner] = held
+        batch = _Batch(self._repository, missing, lineage_id)
+        for owner in missing:
+            load = partial(batch.part, owner)
+            if owner not in revisions:
+                found[owner] = await load()
+                continue
+            key = f"{owner}/{lineage_id}"
+            self._keys.setdefault(owner, set()).add(key)
+            found[owner] = await self._cache.get(key, revisions[owner], load)
+        return found
+
+    def forget(self, owner: str) -> None:
+        """Let go of what is held of an owner whose state has changed."""
+        for key in self._keys.pop(owner, ()):
+            self._cache.evict(key)
+
+
+class _Batch:
+    """One query for several owners, asked when the first of them is needed."""
+
+    def __init__(self, repository: MemoryRepository, owners: Sequence[str], lineage_id: int) -> None:
+        self._repository = repository
+        self._owners = owners
+        self._lineage_id = lineage_id
+        self._task: asyncio.Task[dict[str, Remembered]] | None = None
+
+    async def part(self, owner: str) -> Remembered:
+        """Return what is remembered of one of the owners."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._load(), name="load memories")
+        return (await asyncio.shield(self._task))[owner]
+
+    async def _load(self) -> dict[str, Remembered]:
+        ids: dict[MemoryScope, list[int]] = {MemoryScope.SERVER: [], MemoryScope.PERSONAL: []}
+        for owner in self._owners:
+            kind, _, number = owner.partition(":")
+            ids[MemoryScope.SERVER if kind == "server" else MemoryScope.PERSONAL].append(int(number))
+        server_id = next(iter(ids[MemoryScope.SERVER]), None)
+        rows = await self._repository.block(server_id, ids[MemoryScope.PERSONAL], self._lineage_id)
+        by_owner: dict[str, list[Memory]] = {owner: [] for owner in self._owners}
+        for memory in rows:
+            by_owner[memory.owner].append(memory)
+        return {owner: Remembered(memories) for owner, memories in by_owner.items()}

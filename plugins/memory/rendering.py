@@ -1,0 +1,74 @@
+"""How memories stand in a prompt: one line each, as data; pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from agent.contracts.context import ContextEntry, ContextItem, Role, Section, Tag
+from agent.contracts.memory import MemoryScope
+from agent.text import one_line
+from plugins.memory.content import fill
+
+if TYPE_CHECKING:
+    from agent.places import Server
+    from plugins.memory.memory import Memory
+
+NOBODY: Final = "User"
+"""Stands for `{user}` where it is not known whom a memory is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Who is called what in a prompt."""
+
+    bot: str
+    accounts: Mapping[int, str]
+    """Account id → label."""
+    users: Mapping[int, str]
+    """User id → label."""
+
+    def subject(self, memory: Memory) -> str:
+        """Return what `{user}` stands for: whom the memory is about, whoever reads it."""
+        account = memory.subject_account_id
+        if account is not None and account in self.accounts:
+            return self.accounts[account]
+        user = memory.owner_id if memory.scope is MemoryScope.PERSONAL else memory.subject_user_id
+        return NOBODY if user is None else self.users.get(user, NOBODY)
+
+
+def server_heading(bot: str, server: Server) -> str:
+    """Return the heading above a server's memories."""
+    about = "this conversation with User" if server.is_direct else one_line(server.ref.name)
+    return f"## {one_line(bot)}'s Memories about {about}"
+
+
+def person_heading(bot: str, label: str) -> str:
+    """Return the heading above a person's memories."""
+    return f"## {one_line(bot)}'s Memories about {one_line(label)}"
+
+
+def shown_text(memory: Memory, names: Names) -> str:
+    """Return the content as one line with its placeholders resolved."""
+    return fill(memory.content, user=names.subject(memory), bot=names.bot) if memory.has_names else memory.content
+
+
+def line(memory: Memory, text: str) -> str:
+    """Return the one line by which the model knows a memory and may change it."""
+    return f"ID:{memory.memory_id} {text}"
+
+
+def entry(memory: Memory, text: str, heading: str) -> ContextEntry:
+    """Return the entry of a memory; both projections hold the same text."""
+    return ContextEntry(memory.identity, text, line(memory, text), memory.recency, heading)
+
+
+def plain_entries(memories: Sequence[Memory], heading: str) -> tuple[ContextEntry | None, ...]:
+    """Return the entry of each memory below a heading; None where names must be put in."""
+    return tuple(None if memory.has_names else entry(memory, memory.content, heading) for memory in memories)
+
+
+def block(tag: Tag, entries: Sequence[ContextEntry]) -> tuple[ContextItem, ...]:
+    """Return the item of one tag, in the cached prefix; none without entries."""
+    return (ContextItem(tag, Role.SYSTEM, Section.PREFIX, "", tuple(entries)),) if entries else ()

@@ -1,0 +1,21 @@
+from pathlib import Path
+
+import pytest
+
+from agent.contracts.people import Refusal
+from plugins.memory.status import Status, refused_save, refused_update
+
+
+@pytest.mark.parametrize("code", list(Refusal))
+def test_each_refusal_has_a_status_in_both_tools(code: Refusal) -> None:
+    assert refused_save(code).startswith("memory_save_failed_")
+    assert refused_update(code).startswith("memory_update_failed_")
+    assert refused_save(code).removeprefix("memory_save") == refused_update(code).removeprefix("memory_update")
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_each_status_is_reached_by_a_test(status: Status) -> None:
+    tests = "".join(
+        (Path(__file__).parent / name).read_text("utf-8") for name in ("test_creating.py", "test_updating.py")
+    )
+    assert f"Status.{status.name}" in tests
