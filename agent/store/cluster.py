@@ -6,22 +6,16 @@ import contextlib
 import errno
 import hashlib
 import os
-import secrets
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent.store.binaries import (
-    ServerUser,
-    major_version,
-    make_shared_state,
-    package_version,
-    programs_for,
-    server_user,
-)
+from agent.store import launch
+from agent.store.binaries import ServerUser, major_version, package_version, programs_for
 from agent.store.errors import (
     DataDirectoryUnusable,
     DiskFull,
@@ -104,13 +98,33 @@ def _other_version(data_dir: Path, found: str) -> OtherMajorVersion:
 
 
 def make_data_directory(data_dir: Path) -> None:
-    """Make the data directory, closed to others; as root, the server's group may pass through it, and not list it."""
+    """Make the data directory, closed to others."""
     with explained(data_dir):
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        user = server_user(data_dir / CLUSTER)
-        if user.is_other and not user.enters(found := data_dir.stat()):
-            os.chown(data_dir, -1, user.gid)
-            data_dir.chmod(stat.S_IMODE(found.st_mode) | stat.S_IXGRP)
+
+
+def command_for(user: ServerUser, cluster: Path, program: str, *arguments: str | Path) -> list[str | Path]:
+    """Return the command that runs a program on a cluster as `user`, stopped when the calling thread dies.
+
+    In the arguments, `cluster` itself is put as `user` can reach it.
+    """
+    path: str | Path = cluster
+    if not user.reaches(cluster):
+        path = launch.HELD
+        if not Path("/proc/self/fd").is_dir():
+            raise DataDirectoryUnusable(
+                f"PostgreSQL does not run as root, and no other user can enter {cluster.parent}: "
+                "give a directory outside of root's home with --data, or start isthmus as an ordinary user"
+            )
+    given = [str(each).replace(str(cluster), str(path)) for each in arguments]
+    python = [sys.executable, "-I", "-S", launch.__file__]
+    return [*python, str(os.getpid()), str(user.uid), str(user.gid), cluster, programs_for(user) / program, *given]
+
+
+def environment() -> dict[str, str]:
+    """Return what the server needs of our environment, which may hold tokens that it must not have."""
+    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "TZDIR") if name in os.environ}
+    return {"PATH": os.defpath, "LC_ALL": "C", **kept}
 
 
 def make_cluster(data_dir: Path, user: ServerUser, *, durable: bool) -> None:
@@ -118,15 +132,15 @@ def make_cluster(data_dir: Path, user: ServerUser, *, durable: bool) -> None:
 
     The caller holds the lock of the data directory. `durable=False` does not wait for the disk (tests).
     """
+    place = data_dir / CLUSTER
     with explained(data_dir):
-        place = _place(data_dir, user)
-        for leftover in place.parent.glob(f"{place.name}.new-*"):
+        for leftover in data_dir.glob(f"{CLUSTER}.new-*"):
             shutil.rmtree(leftover)
         if place.is_dir() and any(place.iterdir()):
             raise DataDirectoryUnusable(
                 f"{place} is not empty and holds no database: move it away, or choose another directory with --data"
             )
-        part = Path(tempfile.mkdtemp(prefix=f"{place.name}.new-", dir=place.parent))
+        part = Path(tempfile.mkdtemp(prefix=f"{CLUSTER}.new-", dir=data_dir))
         user.own(part)
     try:
         _initdb(part, data_dir, user, durable=durable)
@@ -139,24 +153,18 @@ def make_cluster(data_dir: Path, user: ServerUser, *, durable: bool) -> None:
         raise
 
 
-def _place(data_dir: Path, user: ServerUser) -> Path:
-    """Return where the cluster shall lie: in the data directory, or behind a link where `user` cannot go."""
-    cluster = data_dir / CLUSTER
-    if user.reaches(cluster):
-        return cluster
-    if cluster.is_symlink():
-        return cluster.readlink()
-    # A random name: a directory that was deleted and made again must not find its old data.
-    place = make_shared_state() / secrets.token_hex(8)
-    cluster.symlink_to(place)
-    return place
-
-
 def _initdb(part: Path, data_dir: Path, user: ServerUser, *, durable: bool) -> None:
-    command = [programs_for(user) / "initdb", "-D", part, "-U", "app", "-A", "trust", "-E", "UTF8"]
-    command += ["--locale=C.UTF-8"] if durable else ["--locale=C.UTF-8", "--no-sync"]
-    ids = {"user": user.uid, "group": user.gid, "extra_groups": []} if user.is_other else {}
-    result = subprocess.run(command, cwd="/", capture_output=True, check=False, start_new_session=True, **ids)  # type: ignore[call-overload]
+    options = ["-U", "app", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
+    if not durable:
+        options.append("--no-sync")
+    result = subprocess.run(
+        command_for(user, part, "initdb", "-D", part, *options),
+        cwd="/",
+        env=environment(),
+        capture_output=True,
+        check=False,
+        start_new_session=True,
+    )
     if result.returncode != 0:
         raise explain_output(result.stderr.decode(errors="replace"), data_dir)
 

