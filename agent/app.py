@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from agent import logs, metrics
 from agent.assembly import Assembly, assemble, open_core
-from agent.bridge_loader import load_bridges
+from agent.bridge import BridgeStartFailed
+from agent.bridge_loader import LoadedBridges, load_bridges
 from agent.clock import RandomIds, SystemClock
 from agent.dispatch import Dispatcher
 from agent.plugin_loader import load_plugins
@@ -21,7 +23,7 @@ from agent.watchdog import Watchdog
 from agent.workbench import Workbench
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from agent.bridge import Bridge
     from agent.clock import Clock, Ids
@@ -52,7 +54,6 @@ class Agent:
         self._parts = parts
         self._bridges = bridges
         self._presence = presence
-        self._started: list[Bridge] = []
         self._dispatcher = Dispatcher(parts.core, parts.commands, self.stop_turn)
         self._workbench = Workbench(parts.core, parts.flow, parts.tools)
 
@@ -98,7 +99,8 @@ class Agent:
         clock = clock or SystemClock()
         ids = ids or RandomIds(clock)
         hooks = load_plugins(loaded)
-        serving = load_bridges(loaded).bridges if bridges is None else bridges
+        found = load_bridges(loaded) if bridges is None else LoadedBridges(tuple(bridges))
+        serving = found.bridges
         async with contextlib.AsyncExitStack() as stack:
             core = await open_core(loaded, hooks, clock, ids, stack)
             parts = await assemble(core, serving, watch, model, stack)
@@ -107,31 +109,47 @@ class Agent:
             await presence.start()
             stack.push_async_callback(presence.stop)
             agent = cls(parts, serving, presence)
-            await agent._serve(stack)
+            await agent._serve(found.optional, stack)
             await agent._serve_status(loaded.settings.metrics, stack)
             stack.enter_context(Watchdog(hooks.packages))
+            gc.freeze()  # what is loaded by now stays, so that a full collection need not look at it
             agent._closing = stack.pop_all()
         return agent
 
     _closing: contextlib.AsyncExitStack
 
-    async def _serve(self, stack: contextlib.AsyncExitStack) -> None:
-        """Take over what dead processes left, then let the bridges bring events."""
+    async def _serve(self, optional: Container[str], stack: contextlib.AsyncExitStack) -> None:
+        """Take over what dead processes left, then let the bridges bring events, which come behind it."""
         parts = self._parts
         platforms = [bridge.platform for bridge in self._bridges]
         unsent = await parts.outbox.recover(platforms)
         unfinished = await parts.inbound.recover(platforms)
-        for bridge in self._bridges:
-            await bridge.start(self)
-            self._started.append(bridge)
-            stack.push_async_callback(self._stop_bridge, bridge)
-        parts.sender.post(unsent)
         for event in unfinished:
             await parts.reception.resume(event)
+        for bridge in self._bridges:
+            stack.push_async_callback(self._stop_bridge, bridge)
+            await self._start_bridge(bridge, is_optional=bridge.name in optional)
+        parts.sender.post(unsent)
+        parts.queue.start()
         if unsent or unfinished:
             log.info("resumed", unsent=len(unsent), unfinished=len(unfinished))
         sweeper = asyncio.create_task(self._sweep(), name="sweep")
         stack.callback(sweeper.cancel)
+
+    async def _start_bridge(self, bridge: Bridge, *, is_optional: bool) -> None:
+        try:
+            await bridge.start(self)
+        except BridgeStartFailed as error:
+            if not is_optional:
+                raise
+            log.warning("optional_bridge_not_started", bridge=bridge.name, problem=str(error))
+        except Exception as error:
+            log.exception("bridge_not_started", bridge=bridge.name)
+            if not is_optional:
+                raise BridgeStartFailed(
+                    f"bridge {bridge.name} did not start ({type(error).__name__}); the log has the detail, "
+                    f"and isthmus doctor may tell more"
+                ) from error
 
     async def _serve_status(self, settings: MetricsSettings, stack: contextlib.AsyncExitStack) -> None:
         """Answer `/metrics`, `/healthz` and `/readyz` when that is enabled."""
@@ -140,7 +158,9 @@ class Agent:
         from agent.http_status import HttpStatus
 
         metrics.enable()
-        status = HttpStatus(settings.host, settings.port, {"database": self._database_ready})
+        status = HttpStatus(
+            settings.host, settings.port, {"database": self._database_ready, "plugins": self._plugins_ready}
+        )
         await status.start()
         log.info("status_served", host=settings.host, port=status.port)
         stack.push_async_callback(status.stop)
@@ -152,6 +172,11 @@ class Agent:
         except StoreError:
             return "the database does not answer"
         return None
+
+    async def _plugins_ready(self) -> str | None:
+        lines = [line for lines in await self.core.hooks.collect("health") for line in lines]
+        ill = [line.name for line in lines if line.state == "fail"]
+        return f"not well: {', '.join(ill)}" if ill else None
 
     async def _stop_bridge(self, bridge: Bridge) -> None:
         try:

@@ -70,6 +70,10 @@ class OutcomeUnknown:
     reason: str
 
 
+class BridgeStartFailed(Exception):
+    """A bridge did not start; the text is one line for the operator, with the way out."""
+
+
 class SendFailed(Exception):
     """The platform refused; nothing was posted.
 
@@ -131,6 +135,10 @@ class Bridge(Protocol):
 
     def identity(self) -> str:
         """Return what only one process may hold at a time (a bot's account id or token hash); empty when nothing."""
+        ...
+
+    def agent_keys(self) -> frozenset[ParticipantKey]:
+        """Return the agent's own accounts and webhooks on the platform, as far as they are known by now."""
         ...
 
     async def start(self, host: BridgeHost) -> None:

@@ -6,7 +6,9 @@ from typing import Final
 
 KNOWN: Final = frozenset(
     {
+        "agent.bridge.BridgeStartFailed",
         "agent.dispatch.CommandError",
+        "agent.http_status.HttpStatusError",
         "agent.models.errors.ModelSetupError",
         "agent.plugin_host.PluginError",
         "agent.presence.AlreadyServed",

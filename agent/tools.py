@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from agent.contracts.cards import Card
     from agent.contracts.people import Account, Participant, Persona, Speaker
+    from agent.identity.keys import ParticipantKey
     from agent.places import Place
 
 type Json = str | int | float | bool | list[Json] | dict[str, Json] | None
@@ -69,6 +70,8 @@ class ToolContext:
     """When the message that began the turn was said."""
     effect: Effect
     tool_name: str = ""
+    bot_keys: frozenset[ParticipantKey] = frozenset()
+    """The agent's own accounts and webhooks on this platform."""
 
 
 type ToolRun = Callable[[ToolContext, Any], Awaitable[ToolResult]]

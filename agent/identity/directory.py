@@ -65,7 +65,7 @@ class Scope:
     """The agent's own accounts and webhooks."""
 
     @classmethod
-    def of(cls, context: Turn | ToolContext, bot_keys: frozenset[ParticipantKey] = frozenset()) -> Self:
+    def of(cls, context: Turn | ToolContext) -> Self:
         """Return the scope of a turn or of a tool's call: the speaker is its first participant."""
         people = context.participants
         return cls(
@@ -74,7 +74,7 @@ class Scope:
             persona=context.persona,
             bot_name=context.persona.nickname,
             speaker=people[0] if people else None,
-            bot_keys=bot_keys,
+            bot_keys=context.bot_keys,
         )
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import Field
 
 from agent.bridge import Capabilities
+from agent.identity.keys import ParticipantKey
 from agent.settings import Section
-from agent.testing.fake_values import ConnectionLost
+from agent.testing.fake_values import AGENT_KEY, ConnectionLost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,6 +93,10 @@ class FakeBridge:
     def identity(self) -> str:
         """Return what only one process may hold at a time."""
         return self._identity
+
+    def agent_keys(self) -> frozenset[ParticipantKey]:
+        """Return the agent's account, which is the same on every fake platform."""
+        return frozenset({AGENT_KEY})
 
     async def start(self, host: BridgeHost) -> None:
         """Connect; what was missed follows at once."""

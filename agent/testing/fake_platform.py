@@ -25,7 +25,15 @@ from agent.places import Visibility
 from agent.testing.fake_archive import Archive
 from agent.testing.fake_delivery import Delivery
 from agent.testing.fake_posting import Posting
-from agent.testing.fake_values import ConnectionLost, FakeMessage, NothingCame, Replay, channel_ref, server_ref
+from agent.testing.fake_values import (
+    AGENT_KEY,
+    ConnectionLost,
+    FakeMessage,
+    NothingCame,
+    Replay,
+    channel_ref,
+    server_ref,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,7 +73,7 @@ class FakePlatform:
         self.name = name
         self.capabilities = capabilities or Capabilities(2000, has_idempotency_key=True)
         self.identity = identity
-        self.agent = Author(ParticipantKind.BOT, "agent", agent_name, is_bot=True)
+        self.agent = Author(AGENT_KEY.kind, AGENT_KEY.id, agent_name, is_bot=True)
         self._archive = Archive()
         self.events = Delivery(replay)
         """What the agent is told; its switches double, hold back, reorder and replay events."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from agent.contracts.cards import Card
 from agent.events import Author
-from agent.identity.keys import ParticipantKey
+from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import ChannelRef, ServerKind, ServerRef, Visibility
 
 
@@ -36,6 +37,10 @@ class FakeMessage:
     """Who may be pinged by what the text holds; None: everybody, `@everyone` included."""
     persona_name: str | None = None
     from_agent: bool = False
+
+
+AGENT_KEY: Final = ParticipantKey(ParticipantKind.BOT, "agent")
+"""The agent's own account, the same on every fake platform."""
 
 
 class Replay(StrEnum):

@@ -136,6 +136,7 @@ class Flow:
             said_at=turn.event.occurred_at,
             effect=effect,
             tool_name=name,
+            bot_keys=turn.bot_keys,
         )
 
     def _ledger(self, turn: Turn) -> TurnLedger:

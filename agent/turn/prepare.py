@@ -40,18 +40,25 @@ async def history_of(job: Job, bridge: Bridge | None) -> tuple[HistoryMessage, .
 
 
 def _before(job: Job, messages: Sequence[HistoryMessage]) -> tuple[HistoryMessage, ...]:
+    """Return what was said before the message that is answered."""
     ids = [message.message_id for message in messages]
     if job.event.message_id in ids:
         messages = messages[: ids.index(job.event.message_id)]
-    forgotten = job.account.forgotten_before
-    return tuple(
-        message
-        for message in messages[-HISTORY_MESSAGES:]
-        if message.from_agent
-        or message.author.key != job.account.key
-        or not forgotten
-        or message.occurred_at > forgotten
-    )
+    return tuple(messages[-HISTORY_MESSAGES:])
+
+
+def may_be_shown(message: HistoryMessage, participants: Sequence[Participant]) -> bool:
+    """Tell whether an earlier message may be shown: by the agent, or by somebody who neither hides nor was forgotten.
+
+    Who is hidden is no participant, except as the speaker, who sees their own words.
+    """
+    if message.from_agent:
+        return True
+    author = next((person for person in participants if person.account.key == message.author.key), None)
+    if author is None:
+        return False
+    forgotten = author.account.forgotten_before
+    return forgotten is None or message.occurred_at > forgotten
 
 
 async def prepare(
@@ -76,8 +83,9 @@ async def prepare(
         why=job.why,
         attempt=attempt,
         participants=participants,
-        history=history,
+        history=tuple(message for message in history if may_be_shown(message, participants)),
         impersonating=impersonating,
+        bot_keys=bridge.agent_keys() if bridge is not None else frozenset(),
         preferences=core.preferences.in_force(chosen.server, chosen.person),
         revisions=revisions,
     )

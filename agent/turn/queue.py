@@ -23,6 +23,11 @@ class ConversationQueue[Job]:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._current: dict[str, asyncio.Task[None]] = {}
         self._closed = False
+        self._open = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin to run what is queued; until then jobs only wait."""
+        self._open.set()
 
     def put(self, conversation: str, job: Job) -> bool:
         """Queue a job; False when the conversation has as many waiting as it may, or the queue is closed."""
@@ -88,6 +93,7 @@ class ConversationQueue[Job]:
     async def _work(self, conversation: str) -> None:
         waiting = self._waiting[conversation]
         try:
+            await self._open.wait()
             while waiting:
                 async with self._slots:
                     if waiting:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agent.bridge import HistoryMessage
     from agent.contracts.people import Account, Participant, Persona, Speaker
     from agent.events import MessageCreated
+    from agent.identity.keys import ParticipantKey
     from agent.places import Place
 
 
@@ -58,6 +59,8 @@ class Turn:
     """The settings in force in this place, by key."""
     revisions: Mapping[str, int] = field(default_factory=dict)
     """Owner → revision, read in the turn's first statement (memory.md, Caches)."""
+    bot_keys: frozenset[ParticipantKey] = frozenset()
+    """The agent's own accounts and webhooks on this platform."""
     locale: str = "en"
 
 

@@ -116,6 +116,10 @@ class ConsoleBridge:
         """Return nothing: any number of terminals may talk at once."""
         return ""
 
+    def agent_keys(self) -> frozenset[ParticipantKey]:
+        """Return the one name that the agent has here."""
+        return frozenset({self._agent.key})
+
     async def start(self, host: BridgeHost) -> None:
         """Keep the core; lines come from the front end."""
         self._host = host

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent.bridge import BridgeHost, Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent
+from agent.identity.keys import ParticipantKey
 from agent.places import ChannelRef, ServerRef
 from agent.sender import Sender
 from agent.store.outbox import OutboxRows, Posted
@@ -34,6 +35,9 @@ class Platform:
 
     def identity(self) -> str:
         return ""
+
+    def agent_keys(self) -> frozenset[ParticipantKey]:
+        return frozenset()
 
     async def start(self, host: BridgeHost) -> None: ...
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from agent.bridge import BridgeHost, Capabilities, HistoryMessage, OutgoingMessage, Sent
 from agent.clock import SystemClock
 from agent.events import Author, MessageCreated
-from agent.identity.keys import ParticipantKind
+from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import ChannelRef, ServerRef
 from agent.settings import Section
 
@@ -31,6 +31,9 @@ class RunBridge:
 
     def identity(self) -> str:
         return self.settings.token
+
+    def agent_keys(self) -> frozenset[ParticipantKey]:
+        return frozenset()
 
     async def start(self, host: BridgeHost) -> None:
         self._tell("starting")

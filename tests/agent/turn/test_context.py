@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agent.bridge import HistoryMessage
 from agent.contracts.context import ContextItem, Role, Section, Tag
 from agent.events import Attachment, Reply
+from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.turn.context import core_items, persona_prompt
 from tests.agent.turn.builders import NOW, a_message, a_participant, a_place, a_turn, an_author
 
@@ -58,17 +59,15 @@ def test_names_of_places_stay_data(name: str) -> None:
     assert json.loads(item.text.removeprefix("You are here: "))["server"].split() == name.split()
 
 
-def test_history_shows_participants_and_the_agent_only() -> None:
+def test_history_keeps_who_said_what() -> None:
     history = (
         said(1, "ana", "hi"),
-        said(2, "hidden", "secret"),
         said(3, "Isthmus", "hello", from_agent=True),
         said(4, "ana", "x" * 50),
     )
     turn = replace(a_turn(), history=history)
     items = items_of(Tag.HISTORY, core_items(turn, 20))
     assert [item.role for item in items] == [Role.USER, Role.ASSISTANT, Role.USER]
-    assert "secret" not in "".join(item.render() for item in items)
     assert items[1].render() == "hello"
     assert json.loads(items[2].render())["text"] == "x" * 19 + "…"
 
@@ -106,3 +105,11 @@ def test_the_participants_are_listed_with_their_handles() -> None:
         {"handle": "@{ana}", "name": "ana"},
         {"handle": "@{ben}", "name": "ben"},
     ]
+
+
+def test_mentions_are_shown_as_handles() -> None:
+    agent = ParticipantKey(ParticipantKind.BOT, "agent")
+    people = (a_participant("ana"), a_participant("ben", 2))
+    turn = replace(a_turn("<@agent> ask <@ben> and <@zoe>", people=people), bot_keys=frozenset({agent}))
+    (item,) = items_of(Tag.MESSAGE, core_items(turn, 100))
+    assert json.loads(item.text)["text"] == "@Isthmus ask @{ben} and @someone"

@@ -35,6 +35,7 @@ class Recorder:
 async def test_a_conversation_keeps_its_order_and_others_do_not_wait() -> None:
     run = Recorder()
     queue = ConversationQueue(run, bound=100, at_once=8)
+    queue.start()
     jobs = [f"{conversation}{number:02}" for number in range(20) for conversation in "abc"]
     random.Random(1).shuffle(jobs)
     for job in jobs:
@@ -48,6 +49,7 @@ async def test_a_conversation_keeps_its_order_and_others_do_not_wait() -> None:
 async def test_a_failing_job_does_not_stop_the_next() -> None:
     run = Recorder()
     queue = ConversationQueue(run, bound=10, at_once=2)
+    queue.start()
     for job in ("a1", "a2!", "a3"):
         queue.put("a", job)
     await queue.idle()
@@ -58,6 +60,7 @@ async def test_what_waits_is_bounded() -> None:
     run = Recorder()
     run.gate.clear()
     queue = ConversationQueue(run, bound=2, at_once=1)
+    queue.start()
     assert queue.put("a", "a1")
     await asyncio.sleep(0.01)
     assert queue.put("a", "a2")
@@ -72,6 +75,7 @@ async def test_abort_cancels_what_runs_and_drops_what_waits() -> None:
     run = Recorder()
     run.gate.clear()
     queue = ConversationQueue(run, bound=10, at_once=4)
+    queue.start()
     for job in ("a1", "a2", "b1"):
         queue.put(job[0], job)
     await asyncio.sleep(0.01)
@@ -87,6 +91,7 @@ async def test_abort_cancels_what_runs_and_drops_what_waits() -> None:
 async def test_close_gives_grace_and_takes_nothing_more() -> None:
     run = Recorder()
     queue = ConversationQueue(run, bound=10, at_once=4)
+    queue.start()
     queue.put("a", "a1")
     await asyncio.sleep(0)
     await queue.close(grace=1)
@@ -98,9 +103,22 @@ async def test_close_cancels_what_outlives_the_grace() -> None:
     run = Recorder()
     run.gate.clear()
     queue = ConversationQueue(run, bound=10, at_once=4)
+    queue.start()
     queue.put("a", "a1")
     queue.put("a", "a2")
     await asyncio.sleep(0.01)
     await queue.close(grace=0.01)
     assert run.done == []
     assert run.began == ["a1"]
+
+
+async def test_nothing_runs_before_the_start_and_then_in_order() -> None:
+    run = Recorder()
+    queue = ConversationQueue(run, bound=10, at_once=4)
+    queue.put("a", "a1")
+    await asyncio.sleep(0.01)
+    queue.put("a", "a2")
+    assert run.began == []
+    queue.start()
+    await queue.idle()
+    assert run.done == ["a1", "a2"]
