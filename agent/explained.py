@@ -10,7 +10,7 @@ KNOWN: Final = frozenset(
         "agent.dispatch.CommandError",
         "agent.http_status.HttpStatusError",
         "agent.models.errors.ModelSetupError",
-        "agent.plugin_host.PluginError",
+        "agent.extensions.errors.PluginError",
         "agent.presence.AlreadyServed",
         "agent.settings.errors.SecretError",
         "agent.settings.errors.SettingsError",

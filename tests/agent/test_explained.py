@@ -8,9 +8,11 @@ from agent.store.errors import DatabaseNewer
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN))
-def test_each_known_error_exists(name: str) -> None:
+def test_each_known_error_is_named_where_it_is_defined(name: str) -> None:
     module, _, kind = name.rpartition(".")
-    assert issubclass(getattr(importlib.import_module(module), kind), Exception)
+    found = getattr(importlib.import_module(module), kind)
+    assert issubclass(found, Exception)
+    assert f"{found.__module__}.{found.__qualname__}" == name
 
 
 def test_an_error_of_ours_is_said_line_by_line() -> None:
