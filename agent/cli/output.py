@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from agent.printing import printable, safe_json
+from agent.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,12 @@ def print_error(text: str) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows in columns, as wide as the terminal lets them be."""
+    """Print rows in columns as wide as the terminal lets them be; into a pipe, one line a row, between tabs."""
+    cells = [[one_line(printable(cell)) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in cells:
+            print_line("\t".join(row))
+        return
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -36,10 +42,6 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in headings:
         table.add_column(heading, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    console = Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        # Nothing is folded in a file or a pipe: one row stays one line.
-        console.width = 10_000
-    console.print(table)
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))
+    Console(markup=False, highlight=False, emoji=False).print(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent.explained import explain
@@ -43,7 +44,7 @@ async def plugin_health(loaded: LoadedSettings, *, ready: bool) -> list[Health]:
 
 async def _own_lines(host: PluginHost) -> list[Health]:
     return [
-        Health(f"{plugin}: {line.name}", line.state, line.text, line.remedy)
+        line if line.name.startswith(plugin) else replace(line, name=f"{plugin}: {line.name}")
         for plugin, found in await host.collect_by_plugin("health")
         for line in found
     ]
