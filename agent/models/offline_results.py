@@ -52,7 +52,8 @@ def report(result: SeenResult) -> str:
 
 def _refusal(result: SeenResult) -> str:
     what, _, code = result.status.partition("_failed_")
-    verb = {"memory_save": "remember", "memory_update": "change"}.get(what, "do")
+    update = "change" if str(result.arguments.get("memory_content", "")).strip() else "forget"
+    verb = {"memory_save": "remember", "memory_update": update}.get(what, "do")
     reason = _REASONS.get(code or result.status) or (result.status.replace("_", " ") or "no reason was given")
     names = list(_names(result.result)) if code in {"ambiguous_user", "user_not_found"} else []
     choice = f" Do you mean {' or '.join(names)}?" if names else ""

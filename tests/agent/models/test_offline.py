@@ -140,7 +140,7 @@ def test_it_says_when_no_memory_tool_is_there() -> None:
         ),
         (
             {"status": "memory_update_failed_not_found"},
-            "I did not change that: there is no memory with that number here.",
+            "I did not forget that: there is no memory with that number here.",
         ),
         ({"status": "tool_failed", "error_id": "x1"}, "That did not work (error x1)."),
         ({"status": "strange_thing"}, "I did not do that: strange thing."),
