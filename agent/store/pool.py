@@ -193,7 +193,8 @@ class Store:
     async def retrying[T](self, work: Callable[[], Awaitable[T]], *, patience: float = 30.0) -> T:
         """Run a unit of work that may safely run twice until it succeeds or `patience` seconds have passed.
 
-        Repeated are a lost database, a deadlock and a failed serialisation; the last error is raised as it is.
+        Repeated are a lost database, a deadlock and a failed serialisation; the last error is raised as it is, and
+        at once when the store was closed.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience
@@ -202,7 +203,7 @@ class Store:
             try:
                 return await work()
             except _AGAIN:
-                if loop.time() + pause > deadline:
+                if self._pool is None or loop.time() + pause > deadline:
                     raise
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)

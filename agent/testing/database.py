@@ -29,6 +29,7 @@ SETTINGS = {
     "full_page_writes": "off",
     "autovacuum": "off",
     "shared_buffers": "64MB",
+    "dynamic_shared_memory_type": "mmap",  # in its directory, so that a killed server leaves nothing elsewhere
 }
 _MEMORY = Path("/dev/shm")  # noqa: S108  # a tmpfs, which is the point
 _PREFIX = "isthmus-test-"
