@@ -54,7 +54,7 @@ class ChatModel:
     cache_point: bool = False
     """Whether the prompt marks where the part that may be cached ends."""
     idle_seconds: float = 30.0
-    """Longest silence within a streamed answer."""
+    """Longest silence within a streamed answer, once it has begun."""
     request_seconds: float = 60.0
     """Longest time of one request."""
     response_chars: int = 200_000
@@ -121,7 +121,8 @@ class ChatModel:
             instrument=False,
         )
         clock = asyncio.get_running_loop().time
-        async with asyncio.timeout(self.idle_seconds) as silence, opened as stream:
+        # Before its first word a model may think for as long as a request may take; then it must go on.
+        async with asyncio.timeout(None) as silence, opened as stream:
             events = characters = 0
             async for event in stream:
                 silence.reschedule(clock() + self.idle_seconds)

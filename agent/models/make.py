@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.settings.model import AgentSettings
 
 IDLE_SECONDS: Final = 30.0
-"""Longest silence within a streamed answer."""
+"""Longest silence within a streamed answer, once it has begun."""
 OPENAI_HOSTS: Final = frozenset({"api.openai.com"})
 NO_KEY: Final = "none"
 """Sent to a server of one's own that wants no key; the client insists on some text."""

@@ -94,6 +94,31 @@ async def test_what_may_get_better_is_tried_again(fault: Answer) -> None:
     assert len(run.waits) == 1
 
 
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Answer("Hello, you all", ending=Ending.RESET, ends_after=2), FailureKind.TRUNCATED),
+        (Answer("Hello, you all", ending=Ending.EOF), FailureKind.TRUNCATED),
+        (Answer("Hello, you all", ending=Ending.ERROR, ends_after=2), FailureKind.UNAVAILABLE),
+        (Answer("Hello, you all", ending=Ending.STALL, ends_after=2), FailureKind.TIMEOUT),
+        (Answer(body=b"data: { no json\n\n", content_type="text/event-stream"), FailureKind.BAD_RESPONSE),
+        (Answer(""), FailureKind.EMPTY),
+        (Answer("", finish_reason="content_filter"), FailureKind.BLOCKED),
+        (rate_limited(), FailureKind.RATE_LIMITED),
+    ],
+)
+async def test_what_does_not_get_better_is_told_by_its_kind(fault: Answer, kind: FailureKind) -> None:
+    async with serving(*[fault] * 4, change=lambda model: replace(model, idle_seconds=0.1)) as (_, model):
+        assert await failure_of(model) is kind
+
+
+async def test_a_model_may_think_before_its_first_word() -> None:
+    thinks = Answer("Here.", pause=0.4)
+    async with serving(thinks, change=lambda model: replace(model, idle_seconds=0.1)) as (server, model):
+        assert (await Run().go(model)).text == "Here."
+    assert len(server.requests) == 1
+
+
 async def test_retries_are_bounded() -> None:
     run = Run()
     async with serving(*[failed(500)] * 10) as (server, model):
