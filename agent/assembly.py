@@ -12,6 +12,7 @@ from agent.background import Background
 from agent.contracts.cards import NoticeVisibility
 from agent.core import Core
 from agent.core_preferences import NOTICE_VISIBILITY, THOUGHT_LOG, core_preferences
+from agent.embedding_worker import EmbeddingWorker
 from agent.identity.people import People
 from agent.identity.resolver import Resolver
 from agent.invalidation import Invalidation
@@ -86,6 +87,8 @@ async def open_core(
     embedder = make_embedder(settings.agent)
     if embedder is not None:
         stack.push_async_callback(embedder.close)
+    embedding_worker = EmbeddingWorker(embedder)
+    stack.push_async_callback(embedding_worker.stop)
     return Core(
         clock=clock,
         ids=ids,
@@ -100,6 +103,7 @@ async def open_core(
         preferences=core_preferences(),
         revisions=revisions,
         embedder=embedder,
+        embedding_worker=embedding_worker,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.clock import Clock, Ids
+    from agent.embedding_worker import EmbeddingWorker
     from agent.identity.people import People
     from agent.identity.resolver import Resolver
     from agent.invalidation import Invalidation
@@ -38,3 +39,5 @@ class Core:
     revisions: Invalidation
     embedder: Embedder | None
     """None when embeddings are off."""
+    embedding_worker: EmbeddingWorker
+    """Embeds what plugins keep, in the background; does nothing when embeddings are off."""
