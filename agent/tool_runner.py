@@ -53,7 +53,7 @@ def validate_arguments(tool: Tool, raw: str | Mapping[str, Any]) -> BaseModel:
         InvalidArguments: they are no JSON object, or do not fit the tool's parameters.
     """
     try:
-        arguments = (from_json(raw) if raw.strip() else {}) if isinstance(raw, str) else dict(raw)
+        arguments = (from_json(raw.encode()) if raw.strip() else {}) if isinstance(raw, str) else dict(raw)
     except ValueError as error:
         raise InvalidArguments(f"the arguments are not JSON: {error}") from None
     if not isinstance(arguments, dict):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from agent.models.errors import BlockedReply, EmptyReply
 from agent.models.usage import Usage
+from agent.text import clean
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -173,8 +174,8 @@ def _refuse_empty(response: ModelResponse) -> None:
 
 
 def text_of(response: ModelResponse) -> str:
-    """Return what the model says in an answer, its thoughts left out, without white space around it."""
-    return (response.text or "").strip()
+    """Return what the model says in an answer, without its thoughts, control characters and outer white space."""
+    return clean(response.text or "").strip()
 
 
 def usage_of(response: ModelResponse, prompt_characters: int) -> Usage:

@@ -19,7 +19,7 @@ from agent.models.errors import FailureKind, ModelFailed
 from agent.models.retry import Retries
 from agent.models.usage import Usage
 from agent.models.wire import to_messages, wire_prompt
-from agent.text import clean, clip
+from agent.text import clip
 from agent.tool_runner import TOOL_FAILED, run_tool, short_id
 from agent.tools import Effect, Json, Tool, ToolContext, ToolResult, TurnLost
 from agent.trace import TraceKind
@@ -30,7 +30,7 @@ from agent.turn.loop_messages import (
     result_part,
     results_of,
     shown_arguments,
-    tidy_calls,
+    tidy,
 )
 from agent.turn.loop_values import LoopLimits, LoopResult, StopReason, TurnFailed
 
@@ -172,7 +172,7 @@ class _Loop:
         self.usage += used
         metrics.emit("model_tokens", used.input_tokens, model=self.model.name, direction="input")
         metrics.emit("model_tokens", used.output_tokens, model=self.model.name, direction="output")
-        return tidy_calls(response, self.messages, self.ids.new)
+        return tidy(response, self.messages, self.ids.new)
 
     async def _run_open_calls(self) -> None:
         """Run the calls of the last response that have no result, in order; then close them into a message."""
@@ -238,7 +238,7 @@ class _Loop:
         return self._result(self.spoken, reason)
 
     def _result(self, text: str, reason: StopReason) -> LoopResult:
-        return LoopResult(clip(clean(text), self.limits.reply_chars), self.usage, self.calls, reason)
+        return LoopResult(clip(text, self.limits.reply_chars), self.usage, self.calls, reason)
 
     def _failed(self, kind: FailureKind) -> TurnFailed:
         error_id = short_id(self.ids)

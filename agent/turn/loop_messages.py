@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +17,7 @@ from agent.tools import ToolResult
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, ToolReturnPart
 
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 MAX_MALFORMED: Final = 1_000
 """Characters of arguments that are no JSON object; the model is shown its own mistake, but no megabyte of it."""
 
@@ -62,7 +64,7 @@ def result_part(call: ToolCallPart, result: ToolResult) -> ToolReturnPart:
     """
     from pydantic_ai.messages import ToolReturnPart
 
-    text = json.dumps(shown_result(result), ensure_ascii=False)
+    text = _storable(json.dumps(shown_result(result), ensure_ascii=False))
     return ToolReturnPart(tool_name=call.tool_name, content=text, tool_call_id=call.tool_call_id)
 
 
@@ -76,21 +78,34 @@ def shown_arguments(call: ToolCallPart) -> Any:
         return clip(call.args, MAX_MALFORMED)
 
 
-def tidy_calls(response: ModelResponse, earlier: Sequence[ModelMessage], new_id: Callable[[], str]) -> ModelResponse:
-    """Give every call an id of its own, and cut malformed arguments short.
+def tidy(response: ModelResponse, earlier: Sequence[ModelMessage], new_id: Callable[[], str]) -> ModelResponse:
+    """Return an answer that can be kept and continued.
 
-    Some servers number their calls anew in each answer or give them no id; a result must belong to one call.
+    Every call gets an id of its own: some servers number their calls anew in each answer or give them no id, and a
+    result must belong to one call. Arguments become JSON text, malformed ones are cut short. What the database cannot
+    hold is replaced.
     """
-    from pydantic_ai.messages import ToolCallPart
+    from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
 
     used = {call.tool_call_id for message in earlier if message.kind == "response" for call in message.tool_calls}
     parts = list(response.parts)
     for index, part in enumerate(parts):
-        if not isinstance(part, ToolCallPart):
-            continue
-        call_id = part.tool_call_id if part.tool_call_id and part.tool_call_id not in used else f"call_{new_id()}"
-        used.add(call_id)
-        parts[index] = replace(part, tool_call_id=call_id)
-        if isinstance(part.args, str) and isinstance(malformed := shown_arguments(part), str):
-            parts[index] = replace(part, tool_call_id=call_id, args=malformed)
+        if isinstance(part, ToolCallPart):
+            call_id = part.tool_call_id if part.tool_call_id and part.tool_call_id not in used else f"call_{new_id()}"
+            used.add(call_id)
+            parts[index] = replace(part, tool_call_id=_storable(call_id), args=_arguments_text(part))
+        elif isinstance(part, TextPart | ThinkingPart):
+            parts[index] = replace(part, content=_storable(part.content))
     return replace(response, parts=parts)
+
+
+def _arguments_text(call: ToolCallPart) -> str:
+    if not isinstance(call.args, str):
+        return _storable(json.dumps(call.args or {}, ensure_ascii=False))
+    call = replace(call, args=_storable(call.args))
+    return malformed if isinstance(malformed := shown_arguments(call), str) else str(call.args)
+
+
+def _storable(text: str) -> str:
+    """Return the text without what PostgreSQL's JSON cannot hold."""
+    return _SURROGATES.sub("\ufffd", text.replace("\0", ""))

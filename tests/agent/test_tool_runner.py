@@ -51,6 +51,7 @@ async def test_arguments_come_as_text_or_object() -> None:
         ('{"count": "many"}', "count: Input should be a valid integer"),
         ('{"count": 1, "words": [1]}', "words.0: Input should be a valid string"),
         ('"\\ud800"', "not JSON"),
+        ('{"count": 1, "words": ["\ud800"]}', "not JSON"),
         ("NaN", "not a JSON object"),
     ],
 )

@@ -1,13 +1,21 @@
 import asyncio
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
+from agent.store.pool import Store
 from agent.testing.scripted_model import ScriptedCall, ScriptedModel
 from agent.tools import ToolContext, ToolResult, TurnLost
+from agent.turn.loop_values import TurnFailed
 from tests.agent.turn.loop_doubles import NO_CONNECTION, Adder, AddParameters, Run, make_tool
 from tests.agent.turn.test_loop import add, last_results
+
+
+class SpeakParameters(BaseModel):
+    text: str
 
 
 async def test_a_restarted_turn_goes_on_behind_what_took_effect() -> None:
@@ -69,6 +77,37 @@ async def test_an_abandoned_call_can_no_longer_take_effect() -> None:
     await run.go(ScriptedModel(ScriptedCall("stubborn", {"a": 1}), "Done."), [make_tool("stubborn", stubborn)])
     assert isinstance(await late, TurnLost)
     assert run.ledger.checkpoint is None
+
+
+async def test_a_checkpoint_can_be_kept_whatever_the_model_says(store: Store) -> None:
+    nasty = "a\x00b\ud800c\r\n\u2028\x1b\U0001f642"
+
+    async def speak(context: ToolContext, arguments: SpeakParameters) -> ToolResult:
+        result = ToolResult("spoken", {"text": nasty, "heard": arguments.text})
+        await context.effect(NO_CONNECTION, result)
+        run.ledger.commit()
+        return result
+
+    run = Run()
+    first = ScriptedModel(
+        (
+            f"I say {nasty}",
+            ScriptedCall("speak", {"text": nasty}, call_id=f"id{nasty}"),
+            ScriptedCall("speak", json.dumps({"text": "a\x00b"})),
+            ScriptedCall("speak", f'{{"text": {nasty}'),
+        ),
+        KeyError("killed"),
+    )
+    tools = [make_tool("speak", speak, SpeakParameters)]
+    with pytest.raises(TurnFailed):
+        await run.go(first, tools)
+    async with store.connection() as conn:
+        kept = await conn.fetchval("SELECT $1::text::jsonb::text", run.ledger.checkpoint)
+    run.ledger.checkpoint = kept
+    again = ScriptedModel("Done.")
+    assert (await run.go(again, tools)).text == "Done."
+    heard = [result.get("heard") or result["status"] for result in last_results(again.requests[0])]
+    assert heard == [nasty.replace("\ud800", "\ufffd"), "a\x00b", "invalid_arguments"]
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=6), st.lists(st.integers(1, 3), max_size=4), st.data())
