@@ -2,73 +2,91 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.catalog import translate
 from agent.contracts.cards import Card, CardKind
-from agent.places import Audience
-from agent.text import one_line
+from agent.text import clean, one_line
+from plugins.memory.content import fill
+from plugins.memory.rendering import NOBODY
 
 if TYPE_CHECKING:
     from agent.contracts.memory import MemoryWrite
+    from agent.places import Audience
     from plugins.memory.memory import Memory
     from plugins.memory.repository import Added
 
 
-def saved_cards(write: MemoryWrite, added: Added, about: str, *, untold: bool, locale: str) -> tuple[Card, ...]:
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How cards speak to people: whom `{user}` and `{bot}` mean, in which language."""
+
+    about: str
+    """The label of the person or server that the memory belongs to."""
+    user: str = NOBODY
+    bot: str = ""
+    locale: str = "en"
+
+    def shown(self, content: str) -> str:
+        """Return a memory's text as people read it."""
+        return fill(clean(content), user=self.user, bot=self.bot)
+
+
+def saved_cards(write: MemoryWrite, added: Added, wording: Wording, *, untold: bool) -> tuple[Card, ...]:
     """Return the cards of a save: what was learned, and what an eviction removed; none for a near-duplicate."""
     if added.memory_id is None:
         return ()
-    evicted = added.forgotten_content is not None
+    forgotten, locale = added.forgotten_content, wording.locale
+    evicted = forgotten is not None
     title = (
         translate(locale, "Memory saved, and an old one forgotten") if evicted else translate(locale, "Memory saved")
     )
     card = Card(
         CardKind.EVICTED if evicted else CardKind.SAVED,
         title,
-        (one_line(write.content),),
+        (wording.shown(write.content),),
         added.memory_id,
-        one_line(about),
-        added.forgotten_content,
+        one_line(wording.about),
+        None if forgotten is None else wording.shown(forgotten),
         write.audience,
     )
-    return (card, _disclosure(about, locale)) if untold else (card,)
+    return (card, _disclosure(wording, write.audience)) if untold else (card,)
 
 
-def updated_card(memory: Memory, content: str, about: str, locale: str) -> Card:
+def updated_card(memory: Memory, content: str, wording: Wording) -> Card:
     """Return the card of an update, with the new content."""
-    title = translate(locale, "Memory updated")
-    return Card(
-        CardKind.UPDATED, title, (one_line(content),), memory.memory_id, one_line(about), audience=memory.audience
-    )
+    title = translate(wording.locale, "Memory updated")
+    lines = (wording.shown(content),)
+    return Card(CardKind.UPDATED, title, lines, memory.memory_id, one_line(wording.about), audience=memory.audience)
 
 
-def deleted_card(memory: Memory, forgotten: str, about: str, locale: str) -> Card:
+def deleted_card(memory: Memory, forgotten: str, wording: Wording) -> Card:
     """Return the card of a deletion, with what was forgotten."""
-    title = translate(locale, "Memory deleted")
     return Card(
         CardKind.DELETED,
-        title,
+        translate(wording.locale, "Memory deleted"),
         memory_id=memory.memory_id,
-        about=one_line(about),
-        forgotten=forgotten,
+        about=one_line(wording.about),
+        forgotten=wording.shown(forgotten),
         audience=memory.audience,
     )
 
 
-def _disclosure(about: str, locale: str) -> Card:
+def _disclosure(wording: Wording, audience: Audience) -> Card:
     """Return what a person is told once, when something about them is kept for the first time."""
+    name = one_line(wording.user)
     return Card(
         CardKind.DISCLOSURE,
-        translate(locale, "About memory"),
+        translate(wording.locale, "About memory"),
         (
-            translate(locale, "{name}: I keep what seems worth knowing about the people here.", name=one_line(about)),
+            translate(wording.locale, "{name}: I keep what seems worth knowing about the people here.", name=name),
             translate(
-                locale,
+                wording.locale,
                 "/personal memories list shows what I keep about you, /privacy set partial stops it, "
                 "and /privacy forget-me deletes it.",
             ),
         ),
-        about=one_line(about),
-        audience=Audience.SERVER,
+        about=name,
+        audience=audience,
     )

@@ -12,7 +12,7 @@ from agent.contracts.memory import MemoryRead, MemoryScope
 from agent.store.errors import StoreError
 from agent.turn.values import server_owner, user_owner
 from plugins.memory.reading import untellable
-from plugins.memory.rendering import Names, block, entry, person_heading, server_heading, shown_text
+from plugins.memory.rendering import Names, block, entry, names_of, person_heading, server_heading, shown_text
 from plugins.memory.repository import Standing
 from plugins.memory.rules import admits, applies, readers_of, subject_accounts
 from plugins.memory.toolbox import CHANNEL_MEMORY
@@ -88,7 +88,7 @@ class StandingContext:
         withheld = await untellable(self._guards, read, rows.memories, standing.people)
         channel_memory = bool(turn.preferences.get(CHANNEL_MEMORY.key, CHANNEL_MEMORY.default))
         readers = readers_of(turn.participants, turn.account.user_id)
-        names = _names(turn, standing)
+        names = names_of(turn.bot_name, turn.participants, standing.names)
         heading = server_heading(turn.bot_name, turn.place.server)
         entries: list[ContextEntry] = []
         for memory, plain in zip(rows.memories, rows.lines(heading), strict=True):
@@ -164,18 +164,6 @@ def distinct_labels(people: Mapping[int, Participant]) -> dict[int, str]:
         user_id: person.label if labels.count(person.label) == 1 else f"{person.label} (@{{{person.handle}}})"
         for user_id, person in people.items()
     }
-
-
-def _names(turn: Turn, standing: Standing) -> Names:
-    """Return who is called what: participants by their labels, others by the names of their accounts."""
-    accounts = dict(standing.names)
-    users: dict[int, str] = {}
-    for person in turn.participants:
-        if not person.speaker.is_proxied:
-            accounts[person.account.account_id] = person.label
-        if person.speaker.user_id is not None:
-            users.setdefault(person.speaker.user_id, person.label)
-    return Names(turn.bot_name, accounts, users)
 
 
 def _leave_out(name: str, error: Exception) -> None:

@@ -9,7 +9,9 @@ from agent.contracts.memory import MemoryScope, MemorySource, MemoryWrite, Origi
 from agent.identity.directory import Scope
 from agent.places import audience_of_personal_memory, audience_of_server_memory
 from agent.tools import ToolResult
+from plugins.memory.cards import Wording
 from plugins.memory.content import Accepted, Empty, TooLong, accept, mentions_user, with_labels
+from plugins.memory.rendering import NOBODY, names_of
 from plugins.memory.saving import Request, save
 from plugins.memory.status import Status
 from plugins.memory.targets import Target, server_target, target_of_save, with_speaker
@@ -99,4 +101,13 @@ def _request(context: ToolContext, target: Target, content: str) -> Request:
     extra: dict[str, Json] = {"memory_scope": "target_user" if personal else "server_wide"}
     if target.note:
         extra["note"] = target.note
-    return Request(write, target.about, extra)
+    return Request(write, wording_of(target, context), extra)
+
+
+def wording_of(target: Target, context: ToolContext) -> Wording:
+    """Return how cards speak of a memory of this target."""
+    names = names_of(context.persona.nickname, context.participants)
+    user = names.person(target.subject_account_id, target.subject_user_id)
+    if user == NOBODY and (target.scope is MemoryScope.PERSONAL or target.user_name is not None):
+        user = target.about  # somebody who does not take part
+    return Wording(target.about, user, names.bot)

@@ -11,6 +11,7 @@ from agent import logs
 from agent.contracts.memory import MemoryWrite, MemoryWritten, WriteKind
 from agent.store.errors import StoreError
 from agent.text import clean
+from plugins.memory.cards import Wording
 from plugins.memory.content import Accepted, Empty, TooLong, accept
 from plugins.memory.saving import Request, owner_of, save
 from plugins.memory.status import Status
@@ -44,7 +45,7 @@ async def write_for_plugin(writing: Writing, write: MemoryWrite) -> MemoryWritte
 
 async def _save(writing: Writing, write: MemoryWrite) -> MemoryWritten:
     try:
-        result = await save(writing, Request(write, about=""))
+        result = await save(writing, Request(write, Wording(about="")))
     except (StoreError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
         _log.warning("memory_write_unavailable", origin=str(write.origin), error=type(error).__name__)
         return MemoryWritten(Status.SAVE_UNAVAILABLE, text="The memories cannot be reached now.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +12,7 @@ from agent.text import one_line
 from plugins.memory.content import fill
 
 if TYPE_CHECKING:
+    from agent.contracts.people import Participant
     from agent.places import Server
     from plugins.memory.memory import Memory
 
@@ -31,11 +32,26 @@ class Names:
 
     def subject(self, memory: Memory) -> str:
         """Return what `{user}` stands for: whom the memory is about, whoever reads it."""
-        account = memory.subject_account_id
-        if account is not None and account in self.accounts:
-            return self.accounts[account]
         user = memory.owner_id if memory.scope is MemoryScope.PERSONAL else memory.subject_user_id
-        return NOBODY if user is None else self.users.get(user, NOBODY)
+        return self.person(memory.subject_account_id, user)
+
+    def person(self, account_id: int | None, user_id: int | None) -> str:
+        """Return what somebody is called, by account or by user."""
+        if account_id is not None and account_id in self.accounts:
+            return self.accounts[account_id]
+        return NOBODY if user_id is None else self.users.get(user_id, NOBODY)
+
+
+def names_of(bot: str, participants: Iterable[Participant], accounts: Mapping[int, str] | None = None) -> Names:
+    """Return who is called what: participants by their labels, before `accounts`, the names of others."""
+    found = dict(accounts or {})
+    users: dict[int, str] = {}
+    for person in participants:
+        if not person.speaker.is_proxied:
+            found[person.account.account_id] = person.label
+        if person.speaker.user_id is not None:
+            users.setdefault(person.speaker.user_id, person.label)
+    return Names(bot, found, users)
 
 
 def server_heading(bot: str, server: Server) -> str:

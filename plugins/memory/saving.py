@@ -11,7 +11,7 @@ from agent.contracts.people import GLOBAL_LINEAGE
 from agent.store.owner_locks import OwnerLocks
 from agent.tools import ToolResult
 from agent.turn.values import server_owner, user_owner
-from plugins.memory.cards import saved_cards
+from plugins.memory.cards import Wording, saved_cards
 from plugins.memory.repository import Added, MemoryRepository, Outcome, Room
 from plugins.memory.status import Status, refused_save
 
@@ -41,11 +41,10 @@ class Request:
     """A save that is to be carried out."""
 
     write: MemoryWrite
-    about: str
-    """The label of the person or server, for the card."""
+    wording: Wording
+    """How the cards speak of it."""
     extra: dict[str, Json] = field(default_factory=dict)
     """What the result says beyond status and ids."""
-    locale: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ async def _cards(
     subject = request.write.subject_account_id
     if untold and subject is not None:
         await writing.repository.set_told(conn, subject, now)
-    return saved_cards(request.write, added, request.about, untold=untold, locale=request.locale)
+    return saved_cards(request.write, added, request.wording, untold=untold)
 
 
 def _room(writing: Writing, scope: MemoryScope) -> Room:

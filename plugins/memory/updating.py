@@ -11,7 +11,7 @@ from agent.identity.directory import Scope
 from agent.tools import ToolResult
 from plugins.memory.cards import deleted_card, updated_card
 from plugins.memory.content import Accepted, Empty, TooLong, accept, mentions_user, with_labels
-from plugins.memory.creating import source_of
+from plugins.memory.creating import source_of, wording_of
 from plugins.memory.repository import Actor, Edit
 from plugins.memory.rules import admits, readers_of
 from plugins.memory.saving import owner_of
@@ -101,14 +101,15 @@ async def _delete(change: _Change) -> ToolResult:
     if memory is None:
         return NOT_FOUND
     writing = change.toolbox.writing
-    write = change.write(memory, WriteKind.DELETE, "", _subject_of(memory, change.target))
+    subject = _subject_of(memory, change.target)
+    write = change.write(memory, WriteKind.DELETE, "", subject)
     async with writing.locks.hold(owner_of(write)), writing.store.transaction() as conn:
         await writing.guards.recheck(conn, write)  # takes the locks; a deletion is never refused
         forgotten = await writing.repository.remove(conn, memory, change.actor, writing.clock.now())
         if forgotten is None:
             return NOT_FOUND
         result = ToolResult(Status.DELETED, {"memory_id": memory.memory_id, "content_forgotten": forgotten})
-        card = deleted_card(memory, forgotten, change.target.about, "en")
+        card = deleted_card(memory, forgotten, wording_of(subject, change.context))
         await change.context.effect(conn, result, (card,))
     writing.revisions.announce(owner_of(write))
     return result
@@ -157,7 +158,7 @@ async def _replace_content(change: _Change, content: str) -> ToolResult:
         if version is None:
             return NOT_FOUND
         result = ToolResult(Status.UPDATED, {"memory_id": present.memory_id})
-        card = updated_card(present, content, change.target.about, "en")
+        card = updated_card(present, content, wording_of(subject, change.context))
         await change.context.effect(conn, result, (card,))
     change.toolbox.seen.note(change.context.turn_id, present, version)
     writing.revisions.announce(owner_of(write))

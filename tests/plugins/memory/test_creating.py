@@ -360,3 +360,23 @@ async def test_a_lost_turn_has_told_nobody(stage: Stage) -> None:
     stage.effects.fails_with = None
     await stage.create(context, "likes tea", "me")
     assert stage.effects.cards[-1].kind is CardKind.DISCLOSURE
+
+
+async def test_cards_call_people_by_their_names(stage: Stage) -> None:
+    context = await stage.context(ANA, MATRIX)
+    await stage.enter(BEN)
+    await stage.tell(ANA, BEN, MATRIX)
+    for content, target in (
+        ("{user} taught {bot}", "me"),
+        ("{user} taught {bot}", None),
+        ("{user} taught {bot}", "Ben"),
+        ("{user} taught {bot}", "Mati"),
+    ):
+        assert (await stage.create(context, content, target)).status == Status.SAVED
+    assert [card.lines for card in stage.effects.cards] == [
+        ("Ana taught Isthmus",),
+        ("Ana taught Isthmus",),
+        ("Ben taught Isthmus",),
+        ("Mati taught Isthmus",),
+    ]
+    assert [card.about for card in stage.effects.cards] == ["Ana", "home", "Ben", "Mati"]
