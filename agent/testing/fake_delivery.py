@@ -68,6 +68,8 @@ class Delivery:
         self._on_their_way = 0
         self._idle = asyncio.Event()
         self._idle.set()
+        self._here, self._gone = asyncio.Event(), asyncio.Event()
+        self._gone.set()
 
     @property
     def listener(self) -> Listener:
@@ -89,6 +91,8 @@ class Delivery:
         """Begin to tell an agent, with what it missed first."""
         line = _Line(listener)
         self._lines.append(line)
+        self._here.set()
+        self._gone.clear()
         if self.is_up:
             self._begin_replay(line)
 
@@ -97,6 +101,17 @@ class Delivery:
         for line in [line for line in self._lines if line.listener is listener]:
             self._lines.remove(line)
             await _end(line.replays)
+        if not self._lines:
+            self._here.clear()
+            self._gone.set()
+
+    async def connected(self) -> None:
+        """Return when an agent is connected."""
+        await self._here.wait()
+
+    async def disconnected(self) -> None:
+        """Return when none is connected."""
+        await self._gone.wait()
 
     async def bring(self, event: Event) -> None:
         """Keep an event and tell the connected agents; returns when they have taken it.
