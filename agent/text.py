@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _BREAKS = re.compile("[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
@@ -25,3 +27,11 @@ def one_line(text: str) -> str:
 def clip(text: str, limit: int) -> str:
     """Return the text, cut to `limit` characters with an ellipsis where it was longer."""
     return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"
+
+
+_UNSEEN_BREAKS = {ord(character): f"\\u{ord(character):04x}" for character in "\x7f\x85\u2028\u2029"}
+
+
+def json_line(value: Mapping[str, str]) -> str:
+    """Return an object as JSON in exactly one line, also for those who take U+2028 and its like for line breaks."""
+    return json.dumps(value, ensure_ascii=False).translate(_UNSEEN_BREAKS)

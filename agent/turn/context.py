@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Final
 
 from agent.contracts.context import ContextEntry, ContextItem, Prompt, Role, Section, Tag
 from agent.identity.mentions import Labels, readable
-from agent.text import clip, one_line
+from agent.text import clip, json_line, one_line
 from agent.turn.arrange import arranged
 from agent.turn.budget import fit
 from agent.turn.recall import recall, recall_item
@@ -51,12 +50,12 @@ def _place(turn: Turn) -> ContextItem:
         where |= {"server": one_line(server.name), "channel": one_line(channel.name)}
         if channel.parent_name:
             where["thread_of"] = one_line(channel.parent_name)
-    return _system(Tag.PLACE, "You are here: " + json.dumps(where, ensure_ascii=False))
+    return _system(Tag.PLACE, "You are here: " + json_line(where))
 
 
 def _participants(turn: Turn) -> ContextItem:
     people = [{"handle": f"@{{{person.handle}}}", "name": person.label} for person in turn.participants]
-    lines = "\n".join(json.dumps(person, ensure_ascii=False) for person in people)
+    lines = "\n".join(json_line(person) for person in people)
     return _system(Tag.PARTICIPANTS, f"Who takes part:\n{lines}")
 
 
@@ -67,7 +66,7 @@ def _labels(turn: Turn) -> Labels:
 
 
 def _said(handle: str, label: str, text: str, **more: str) -> str:
-    return json.dumps({"from": label, "handle": f"@{{{handle}}}", **more, "text": text}, ensure_ascii=False)
+    return json_line({"from": label, "handle": f"@{{{handle}}}", **more, "text": text})
 
 
 def _earlier(message: HistoryMessage, people: dict[str, Participant], labels: Labels, limit: int) -> ContextItem:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.text import clean, clip, one_line
+from agent.text import clean, clip, json_line, one_line
 
 ANY = st.text(st.characters())
 """Lone surrogates and NUL included."""
@@ -34,3 +36,10 @@ def test_clip_keeps_the_limit(text: str, limit: int) -> None:
     clipped = clip(text, limit)
     assert len(clipped) <= limit
     assert clipped == text or clipped.endswith("…")
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_a_json_line_is_one_line_and_loses_nothing(text: str) -> None:
+    line = json_line({"text": text})
+    assert len(line.splitlines()) == 1
+    assert json.loads(line) == {"text": text}
