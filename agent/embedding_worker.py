@@ -33,6 +33,8 @@ BATCH: Final = 32
 """Texts of one request."""
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 300.0
+ENDLESS: Final = 2**63 - 1
+"""Above every id."""
 """Seconds after a failure; each further one doubles the pause."""
 _MOST_REFUSED: Final = 10_000
 _HARMLESS: Final = "ready"
@@ -69,10 +71,10 @@ class EmbeddingSource(Protocol):
         """As logs, metrics and the doctor call it, in the plural: `documents`."""
         ...
 
-    async def pending(self, model: str, before: int | None, limit: int) -> Sequence[Unembedded]:
-        """Return texts without a vector of this model, newest first: the highest ids, below `before` if it is given.
+    async def pending(self, model: str, after: int, before: int, limit: int) -> Sequence[Unembedded]:
+        """Return texts without a vector of this model whose ids lie between (neither included), the highest first.
 
-        Blank texts are left out, and everything is when vectors cannot be kept here, as without pgvector.
+        Fewer than `limit` are all that there are. None are returned when vectors cannot be kept, as without pgvector.
         """
         ...
 
@@ -91,12 +93,21 @@ class _Progress:
     def __init__(self, source: EmbeddingSource) -> None:
         self.source = source
         self.is_due = True
-        self.before: int | None = None
+        self.after = 0
+        self.before = ENDLESS
+        """What is still to be looked through lies between."""
+        self.is_busy = False
         self.pause = 0.0
         self.not_before = 0.0
         self.problem: str | None = None
         self.refused: dict[int, int] = {}
         """Row → version of the text that the model does not take."""
+
+    def look_from(self, row_id: int) -> None:
+        """Look through everything from this row on, the newest first."""
+        self.after = min(self.after, row_id - 1) if self.is_due or self.is_busy else row_id - 1
+        self.before = ENDLESS
+        self.is_due = True
 
     def refuse(self, rows: Sequence[Unembedded]) -> None:
         """Leave these out until they change."""
@@ -130,10 +141,9 @@ class EmbeddingWorker:
             if self._task is None:
                 self._task = asyncio.create_task(self._run(self._embedder), name="embedding worker")
 
-    def wake(self, name: str) -> None:
-        """Say, after a commit, that a source has new or changed texts; returns at once."""
-        progress = self._sources[name]
-        progress.is_due, progress.before = True, None
+    def wake(self, name: str, row_id: int = 1) -> None:
+        """Say, after a commit, that a source has new or changed texts, the lowest of them `row_id`; returns at once."""
+        self._sources[name].look_from(row_id)
         self._woken.set()
 
     async def idle(self) -> None:
@@ -206,17 +216,19 @@ class EmbeddingWorker:
         metrics.emit("embedding_failures", source=name, reason=reason)
 
     async def _embed_batch(self, progress: _Progress, embedder: Embedder) -> None:
-        progress.is_due = False  # a wake from here on counts
+        progress.is_due, progress.is_busy = False, True  # a wake from here on counts
         try:
-            rows = await progress.source.pending(embedder.name, progress.before, self._batch)
+            rows = await progress.source.pending(embedder.name, progress.after, progress.before, self._batch)
             fresh = [row for row in rows if progress.refused.get(row.row_id) != row.version]
             if fresh:
                 await self._embed_rows(progress, embedder, fresh)
         except BaseException:
             progress.is_due = True
             raise
-        if rows and not progress.is_due:
-            progress.is_due, progress.before = True, min(row.row_id for row in rows)
+        finally:
+            progress.is_busy = False
+        if len(rows) == self._batch and not progress.is_due:
+            progress.is_due, progress.before = True, rows[-1].row_id
 
     @staticmethod
     async def _embed_rows(progress: _Progress, embedder: Embedder, rows: Sequence[Unembedded]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from agent.embedding_worker import Embedded, EmbeddingWorker, Unembedded, embed_each
+from agent.embedding_worker import ENDLESS, Embedded, EmbeddingWorker, Unembedded, embed_each
 from agent.models.embeddings import EmptyText
 from agent.models.errors import Failure, FailureKind, ModelFailed
 
@@ -20,15 +20,17 @@ class Texts:
     kept: dict[str, dict[int, tuple[int, Sequence[float]]]] = field(default_factory=dict)
     before_keep: Callable[[], None] = lambda: None
     broken: Exception | None = None
+    asked: list[tuple[int, int]] = field(default_factory=list)
 
     def without(self, model: str) -> list[int]:
         kept = self.kept.get(model, {})
         return [row for row in sorted(self.texts, reverse=True) if kept.get(row, (None,))[0] != self.texts[row][0]]
 
-    async def pending(self, model: str, before: int | None, limit: int) -> Sequence[Unembedded]:
+    async def pending(self, model: str, after: int, before: int, limit: int) -> Sequence[Unembedded]:
+        self.asked.append((after, before))
         if self.broken:
             raise self.broken
-        rows = [row for row in self.without(model) if before is None or row < before]
+        rows = [row for row in self.without(model) if after < row < before]
         return [Unembedded(row, *self.texts[row]) for row in rows[:limit]]
 
     async def keep(self, model: str, embedded: Sequence[Embedded]) -> int:
@@ -120,6 +122,38 @@ async def test_what_comes_during_a_batch_goes_before_what_waits_longer() -> None
     worker.add(source)
     await settled(worker)
     assert model.asked[1] == ["new", "text 4"]
+    assert source.without("m") == []
+    await worker.stop()
+
+
+async def test_a_wake_looks_no_further_back_than_what_changed() -> None:
+    source, model = Texts(numbered(5)), Model()
+    worker = EmbeddingWorker(model, batch=4)
+    worker.add(source)
+    await settled(worker)
+    assert source.asked == [(0, ENDLESS), (0, 2)]
+    source.texts[8] = (1, "new")
+    source.texts[9] = (1, "newer")
+    worker.wake("texts", 9)
+    worker.wake("texts", 8)
+    await settled(worker)
+    assert source.asked[2:] == [(7, ENDLESS)]
+    assert source.without("m") == []
+    await worker.stop()
+
+
+async def test_a_wake_cuts_no_backfill_short() -> None:
+    source, model = Texts(numbered(6)), Model()
+    worker = EmbeddingWorker(model, batch=2)
+
+    def add() -> None:
+        model.ask = lambda: None
+        source.texts[99] = (1, "new")
+        worker.wake("texts", 99)
+
+    model.ask = add
+    worker.add(source)
+    await settled(worker)
     assert source.without("m") == []
     await worker.stop()
 
