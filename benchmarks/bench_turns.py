@@ -60,7 +60,7 @@ def instant_model() -> ChatModel:
     from pydantic_ai.models.function import AgentInfo, FunctionModel
     from pydantic_ai.usage import RequestUsage
 
-    def respond(_messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+    async def respond(_messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
         return ModelResponse([TextPart("Yes, I think so.")], usage=RequestUsage(input_tokens=10, output_tokens=5))
 
     return ChatModel("instant", FunctionModel(respond, model_name="instant"), streams=False)
