@@ -177,12 +177,13 @@ $$;
 
 -- Locks what a write of a memory rests on, and then reads it: the accounts whose privacy is consulted by ascending id,
 -- the users, the server; the owner in the mode of whoever changes what it owns. A change of privacy, links or blacklist
--- takes the same rows in the same order, so that what is read here stays true until the transaction ends.
+-- takes the same rows in the same order, so that what is read here stays true until the transaction ends. Planning for
+-- each call, which arrays bring about, would cost more than the whole function.
 CREATE FUNCTION facts_for_write(
     p_accounts bigint[], p_users bigint[], p_owner_user bigint, p_server bigint
 ) RETURNS TABLE (
     account_id bigint, user_id bigint, privacy_level text, forgotten_before timestamptz, blacklisted boolean
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql SET plan_cache_mode = 'force_generic_plan' AS $$
 #variable_conflict use_column
 DECLARE
     v_user bigint;

@@ -60,25 +60,45 @@ class Memory:
 
 
 def memory_from_row(row: asyncpg.Record) -> Memory:
-    """Return the memory of a row that one of the `read_…` queries gave."""
-    content = one_line(clean(row["content"]))
-    return Memory(
-        row["memory_id"],
-        MemoryScope.SERVER if row["is_server"] else MemoryScope.PERSONAL,
-        row["owner_id"],
-        row["persona_lineage_id"],
+    """Return the memory of a row that one of the `read_…` queries gave, whose columns stand in this order."""
+    (
+        memory_id,
+        is_server,
+        owner_id,
+        lineage_id,
         content,
-        _AUDIENCES[row["audience"]],
-        tuple(row["channel_disc_ids"]),
-        row["channel_scope_pending"],
-        row["subject_account_id"],
-        row["subject_user_id"],
-        row["source_platform"],
-        row["source_server_id"],
-        row["source_channel_id"],
-        row["manually_written"],
-        row["last_reinforced_at"],
-        row["created_at"],
-        row["version"],
-        "{user}" in content or "{bot}" in content,
+        audience,
+        channel_ids,
+        scope_pending,
+        subject_account_id,
+        subject_user_id,
+        source_platform,
+        source_server_id,
+        source_channel_id,
+        manually_written,
+        last_reinforced_at,
+        created_at,
+        version,
+    ) = row
+    if not content.isprintable():  # a fast no for what needs no cleaning
+        content = one_line(clean(content))
+    return Memory(
+        memory_id,
+        MemoryScope.SERVER if is_server else MemoryScope.PERSONAL,
+        owner_id,
+        lineage_id,
+        content,
+        _AUDIENCES[audience],
+        tuple(channel_ids),
+        scope_pending,
+        subject_account_id,
+        subject_user_id,
+        source_platform,
+        source_server_id,
+        source_channel_id,
+        manually_written,
+        last_reinforced_at,
+        created_at,
+        version,
+        "{" in content and ("{user}" in content or "{bot}" in content),
     )

@@ -1,5 +1,6 @@
 -- The write path (facts: a count fused with the lock lets rows through the cap, a function called after it does not).
--- Each function is VOLATILE, so every statement in it sees what was committed before that statement began.
+-- Each function is VOLATILE, so every statement in it sees what was committed before that statement began. Planning them
+-- for each call would cost more than running them.
 
 -- Who must be told for the first time that the agent remembers is locked for a change at once, with everybody else whom
 -- the write rests on, in the order of every write (facts_for_write): who holds a share and then wants more would wait
@@ -91,7 +92,7 @@ COMMENT ON FUNCTION personal_memory_forget IS 'Removes a row, keeps a copy for u
 CREATE FUNCTION server_memory_add(
     p_memory jsonb, p_cap integer, p_evict boolean, p_decay_days integer, p_now timestamptz
 ) RETURNS TABLE (outcome text, memory_id bigint, forgotten_id bigint, forgotten_content text, untold boolean)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET plan_cache_mode = 'force_generic_plan' AS $$
 DECLARE
     fresh  server_memories := jsonb_populate_record(NULL::server_memories, p_memory);
     held   server_memories;
@@ -167,7 +168,7 @@ COMMENT ON FUNCTION server_memory_add IS
 CREATE FUNCTION personal_memory_add(
     p_memory jsonb, p_cap integer, p_evict boolean, p_decay_days integer, p_now timestamptz
 ) RETURNS TABLE (outcome text, memory_id bigint, forgotten_id bigint, forgotten_content text, untold boolean)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET plan_cache_mode = 'force_generic_plan' AS $$
 DECLARE
     fresh  personal_memories := jsonb_populate_record(NULL::personal_memories, p_memory);
     held   personal_memories;
