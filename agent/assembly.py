@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent import core_metrics  # noqa: F401 - declares them
 from agent.background import Background
+from agent.confirmations import Confirmations
 from agent.contracts.cards import NoticeVisibility
 from agent.core import Core
 from agent.core_preferences import NOTICE_VISIBILITY, THOUGHT_LOG, core_preferences
@@ -21,6 +22,7 @@ from agent.models.make import make_model
 from agent.notices import NoticeRule
 from agent.personas import Personas
 from agent.places import ChannelRef
+from agent.privacy.audit import Audit
 from agent.privacy.guards import MemoryGuards
 from agent.privacy.repository import Privacy
 from agent.reception import Reception
@@ -100,6 +102,8 @@ async def open_core(
         personas=Personas(store, settings.agent),
         privacy=privacy,
         guards=MemoryGuards(privacy, hooks),
+        audit=Audit(store),
+        confirmations=Confirmations(store),
         preferences=core_preferences(),
         revisions=revisions,
         embedder=embedder,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.clock import Clock, Ids
+    from agent.confirmations import Confirmations
     from agent.embedding_worker import EmbeddingWorker
     from agent.identity.people import People
     from agent.identity.resolver import Resolver
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from agent.personas import Personas
     from agent.plugin_host import PluginHost
     from agent.preferences import Preferences
+    from agent.privacy.audit import Audit
     from agent.privacy.guards import MemoryGuards
     from agent.privacy.repository import Privacy
     from agent.settings.model import AgentSettings
@@ -35,6 +37,8 @@ class Core:
     personas: Personas
     privacy: Privacy
     guards: MemoryGuards
+    audit: Audit
+    confirmations: Confirmations
     preferences: Preferences
     revisions: Invalidation
     embedder: Embedder | None

@@ -1,6 +1,6 @@
 -- name: find_accounts
 -- Accounts by platform and id, or, without a platform, by id, username or present name, whatever the case.
-SELECT platform, external_id, kind, display_name, username, display_name AS label
+SELECT account_id, platform, external_id, kind, display_name, username, display_name AS label
 FROM accounts
 WHERE ($1::text IS NULL OR platform = $1)
   AND (external_id IN ($2, $3)

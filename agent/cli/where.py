@@ -55,6 +55,20 @@ async def find_place(store: Store, asked: Asked) -> Spot:
         raise CallRefused(str(error)) from None
 
 
+async def find_account(store: Store, text: str) -> int:
+    """Return the account that somebody means by `platform:id`, or by a name that is unique.
+
+    Raises:
+        CallRefused: nobody is known by that, or several are.
+    """
+    wanted = _wanted("USER", text)
+    row = await _one(store, "find_accounts", replace(wanted, key=(wanted.key or "").removeprefix("@")))
+    if row is None:
+        raise CallRefused(f"USER {text}: nobody of that id or name has been seen")
+    account_id: int = row["account_id"]
+    return account_id
+
+
 @dataclass(frozen=True, slots=True)
 class _Wanted:
     """One option, split: without a platform the key is a name."""

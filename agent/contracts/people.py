@@ -116,6 +116,8 @@ class Refusal(StrEnum):
     FORGOTTEN = "forgotten"
     GUARD_FAILED = "guard_failed"
     """A guard raised, answered late, or answered something that is no answer: that is a denial."""
+    DISABLED = "disabled"
+    """Those who manage the server have switched it off."""
     NO_GUARD = "no_guard"
     """Nothing loaded covers what must be guarded."""
     OTHER = "other"

@@ -14,6 +14,7 @@ from agent.privacy.levels import RULES, strictest
 FORGOTTEN: Final = Denial(Refusal.FORGOTTEN, "What was said before somebody asked to be forgotten is not kept.")
 RESTRICTED: Final = Denial(Refusal.PRIVACY_RESTRICTED, "This person's privacy setting does not allow it.")
 BLACKLISTED: Final = Denial(Refusal.BLACKLISTED, "This server does not want memories about this person.")
+DISABLED: Final = Denial(Refusal.DISABLED, "This server wants no personal memories.")
 HOST_PROTECTED: Final = Denial(Refusal.HOST_PROTECTED, "The account behind this identity does not allow it.")
 NO_GUARD: Final = Denial(Refusal.NO_GUARD, "Nothing that guards proxied identities is loaded, so it was refused.")
 UNKNOWN: Final = Denial(Refusal.GUARD_FAILED, "Whom it is about could not be checked, so it was refused.")
@@ -29,6 +30,8 @@ class PersonFacts:
     forgotten_before: datetime | None
     blacklisted: bool
     """On the server of the write or read; a linked account's entry counts."""
+    personal_off: bool = False
+    """Whether that server wants no personal memories, of anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,11 @@ class Facts:
     people: tuple[PersonFacts, ...]
     guards_proxied: bool
     """Whether a started plugin guards proxied identities."""
+
+    @property
+    def personal_off(self) -> bool:
+        """Tell whether the server wants no personal memories, as far as these facts know."""
+        return any(person.personal_off for person in self.people)
 
     def of_account(self, account_id: int) -> tuple[PersonFacts, ...]:
         """Return the facts of an account and of those linked to it; none when there is no such account."""
@@ -67,6 +75,8 @@ def check_write(write: MemoryWrite, facts: Facts) -> Denial | None:
         return None
     if (denial := _known(write, facts)) is not None:
         return denial
+    if write.scope is MemoryScope.PERSONAL and facts.personal_off:
+        return DISABLED
     about = _about(write, facts)
     author = write.source.author_account_id
     sources = about if author is None else (*about, *facts.of_account(author))
@@ -88,6 +98,8 @@ def check_read(read: MemoryRead, facts: Facts) -> Denial | None:
         return NO_GUARD
     if read.scope is not MemoryScope.PERSONAL or read.user_id is None:
         return None
+    if facts.personal_off:
+        return DISABLED
     people = facts.of_user(read.user_id)
     if not people and not read.about_proxy_identity:
         return UNKNOWN

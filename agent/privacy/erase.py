@@ -37,7 +37,7 @@ class Receipt:
     """The account and those linked to it."""
     at: datetime
     counts: Mapping[str, int]
-    """Rows by kind: the core's (names, settings, messages, events, outbox), then those of the plugins."""
+    """Rows by kind: the core's (names, settings, messages, events, outbox, audit), then those of the plugins."""
     servers: tuple[int, ...]
     """The servers that knew the person."""
 
@@ -77,6 +77,8 @@ async def _erase(conn: Connection, hooks: Hooks, account_id: int, now: datetime)
 
 
 async def _erase_core(conn: Connection, accounts: list[int], users: list[int], now: datetime) -> Counter[str]:
+    await conn.execute(QUERIES["forget_confirmations"], accounts)
+    await conn.execute(QUERIES["forget_actor"], accounts)
     events = await conn.fetch(QUERIES["abandon_events"], accounts, now)
     keys = ([row["platform"] for row in events], [row["event_id"] for row in events])
     return Counter(
@@ -86,6 +88,7 @@ async def _erase_core(conn: Connection, accounts: list[int], users: list[int], n
             "messages": _count(await conn.execute(QUERIES["forget_messages"], accounts, users)),
             "names": _count(await conn.execute(QUERIES["forget_names"], accounts)),
             "settings": _count(await conn.execute(QUERIES["forget_settings"], accounts)),
+            "audit": _count(await conn.execute(QUERIES["forget_acts"], accounts, users)),
         }
     )
 

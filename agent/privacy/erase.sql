@@ -57,3 +57,15 @@ DELETE FROM names WHERE account_id = ANY ($1::bigint[]);
 -- name: forget_settings
 -- Removes what the person has set.
 DELETE FROM account_settings WHERE account_id = ANY ($1::bigint[]);
+
+-- name: forget_confirmations
+-- Removes what the person was asked back about.
+DELETE FROM confirmations WHERE account_id = ANY ($1::bigint[]);
+
+-- name: forget_acts
+-- Removes the trail of what was about the person.
+DELETE FROM audit_trail WHERE subject_account_id = ANY ($1::bigint[]) OR subject_user_id = ANY ($2::bigint[]);
+
+-- name: forget_actor
+-- Takes the person off the trail of what was about others; that somebody looked stays.
+UPDATE audit_trail SET actor_account_id = NULL WHERE actor_account_id = ANY ($1::bigint[]);

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from agent.contracts.memory import MemoryRead, MemoryWrite, WriteKind
+from agent.contracts.memory import MemoryRead, MemoryScope, MemoryWrite, WriteKind
 from agent.contracts.people import Denial
-from agent.privacy.check import Facts, PersonFacts, check_read, check_write
+from agent.privacy.check import DISABLED, Facts, PersonFacts, check_read, check_write
 
 if TYPE_CHECKING:
     from agent.privacy.repository import Privacy
@@ -66,5 +66,13 @@ class MemoryGuards:
         if people is None:
             people = await self._privacy.facts_of_read(read)
         facts = Facts(people, self._hooks.covers(PROXY_IDENTITY, "guard_memory_read"))
+        if not facts.people and await self._is_switched_off(read):
+            return DISABLED
         denial = check_read(read, facts)
         return denial if denial is not None else await self._hooks.guard("guard_memory_read", read=read)
+
+    async def _is_switched_off(self, read: MemoryRead) -> bool:
+        """Ask the server's switch where no person's facts tell of it: a proxied identity has no account of its own."""
+        if read.scope is not MemoryScope.PERSONAL or read.server_id is None:
+            return False
+        return await self._privacy.wants_no_personal_memories(read.server_id)

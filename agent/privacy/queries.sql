@@ -1,11 +1,11 @@
 -- name: facts_of_people
 -- What privacy and blacklist say now about accounts, users' accounts, and whoever is linked to them.
-SELECT account_id, user_id, privacy_level, forgotten_before, blacklisted
+SELECT account_id, user_id, privacy_level, forgotten_before, blacklisted, personal_off
 FROM facts_of_people($1::bigint[], $2::bigint[], $3);
 
 -- name: facts_for_write
 -- Locks what a write rests on, in the order of every write, and then reads the same.
-SELECT account_id, user_id, privacy_level, forgotten_before, blacklisted
+SELECT account_id, user_id, privacy_level, forgotten_before, blacklisted, personal_off
 FROM facts_for_write($1::bigint[], $2::bigint[], $3, $4);
 
 -- name: lock_person
@@ -43,3 +43,7 @@ JOIN accounts a ON a.account_id = b.account_id
 LEFT JOIN names n ON n.server_id = b.server_id AND n.account_id = b.account_id AND n.source = 'guild'
 WHERE b.server_id = $1
 ORDER BY b.created_at, a.account_id;
+
+-- name: personal_memories_off
+-- Whether a server wants no personal memories.
+SELECT personal_memories_off($1);

@@ -1,16 +1,18 @@
-"""Privacy levels and blacklists: changes that a save under way either waits for or is waited for by."""
+"""Privacy levels, blacklists and switches: changes that a save under way either waits for or is waited for by."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asyncpg import Record
 
 from agent.contracts.memory import MemoryRead, MemoryScope, MemoryWrite
 from agent.contracts.people import Account, PrivacyLevel
 from agent.identity.records import account_from
+from agent.preferences import Layer
+from agent.preferences_repository import choose
 from agent.privacy.check import PersonFacts, consulted_accounts, consulted_users
 from agent.privacy.levels import strictest
 from agent.store.queries import load_queries
@@ -18,6 +20,7 @@ from agent.store.revisions import bump
 from agent.turn.values import server_owner, user_owner
 
 if TYPE_CHECKING:
+    from agent.preferences import Preference
     from agent.store.pool import Store
     from agent.tools import Connection
 
@@ -33,7 +36,10 @@ class UnknownServer(LookupError):
 
 
 class Privacy:
-    """Levels and blacklists. A change takes the locks of a write, so that after it nothing forbidden appears."""
+    """Levels, blacklists and switches.
+
+    A change takes the locks of a write, so that after it nothing that it forbids appears.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -111,6 +117,32 @@ class Privacy:
             rows = await conn.fetch(QUERIES["blacklist"], server_id)
         return tuple(account_from(row) for row in rows)
 
+    async def choose_for_server(self, server_id: int, preference: Preference[Any], value: object) -> None:
+        """Set a switch of a server under the lock of its writes: what it forbids does not appear afterwards.
+
+        Raises:
+            PreferenceError: servers may not choose this value.
+            UnknownServer: there is no such server.
+        """
+
+        async def change() -> None:
+            async with self._store.transaction() as conn:
+                await lock_server(conn, server_id)
+                await choose(conn, preference, Layer.SERVER, server_id, value)
+                await bump(conn, [server_owner(server_id)])
+
+        await self._store.retrying(change)
+
+    async def wants_no_personal_memories(self, server_id: int) -> bool:
+        """Tell whether a server has switched personal memories off."""
+        async with self._store.connection() as conn:
+            off: bool = await conn.fetchval(QUERIES["personal_memories_off"], server_id)
+            return off
+
+    async def facts_of_account(self, account_id: int, server_id: int | None) -> tuple[PersonFacts, ...]:
+        """Return what counts now for an account and those linked to it, in a server."""
+        return await self._facts([account_id], [], server_id)
+
     async def facts_of_write(self, write: MemoryWrite) -> tuple[PersonFacts, ...]:
         """Return what a write rests on, as it is now; it may change before the write is committed."""
         return await self._facts(list(consulted_accounts(write)), list(consulted_users(write)), write.server_id)
@@ -178,6 +210,7 @@ def facts_from(row: Record) -> PersonFacts:
         privacy=PrivacyLevel(row["privacy_level"]),
         forgotten_before=row["forgotten_before"],
         blacklisted=row["blacklisted"],
+        personal_off=row["personal_off"],
     )
 
 

@@ -91,7 +91,8 @@ SELECT personal_memory_id, false, user_id, persona_lineage_id, content, audience
 
 -- name: read_standing
 -- What privacy and blacklist say now about accounts and users and whoever is linked to them, with their names.
-SELECT f.account_id, f.user_id, f.privacy_level, f.forgotten_before, f.blacklisted, a.display_name
+SELECT f.account_id, f.user_id, f.privacy_level, f.forgotten_before, f.blacklisted, f.personal_off,
+       a.display_name
   FROM facts_of_people($1::bigint[], $2::bigint[], $3) f JOIN accounts a ON a.account_id = f.account_id;
 
 -- name: export_personal

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 
 from agent.contracts.memory import MemoryScope, MemoryWrite
-from agent.contracts.people import PrivacyLevel
 from agent.privacy.check import PersonFacts, consulted_accounts, consulted_users
+from agent.privacy.repository import facts_from
 from agent.store.queries import load_queries
 from plugins.memory.content import content_key
 from plugins.memory.memory import Memory, memory_from_row
@@ -178,7 +178,9 @@ class MemoryRepository:
         """Return what counts now for accounts and for users' accounts, linked ones included."""
         async with self._store.connection() as conn:
             rows = await conn.fetch(QUERIES["read_standing"], list(account_ids), list(user_ids), server_id)
-        return Standing(tuple(_facts(row) for row in rows), {row["account_id"]: row["display_name"] for row in rows})
+        return Standing(
+            tuple(facts_from(row) for row in rows), {row["account_id"]: row["display_name"] for row in rows}
+        )
 
     async def export(self, account_id: int, user_id: int | None) -> dict[str, Json]:
         """Return everything that is kept about a person, by kind; moments as ISO 8601."""
@@ -219,16 +221,6 @@ class MemoryRepository:
             row = await conn.fetchrow(QUERIES["count_memories"])
         assert row is not None  # noqa: S101  # counts come as one row
         return row["server"], row["personal"]
-
-
-def _facts(row: asyncpg.Record) -> PersonFacts:
-    return PersonFacts(
-        row["account_id"],
-        row["user_id"],
-        PrivacyLevel(row["privacy_level"]),
-        row["forgotten_before"],
-        row["blacklisted"],
-    )
 
 
 def _exported(row: asyncpg.Record) -> dict[str, Json]:

@@ -13,6 +13,7 @@ import plugins
 from agent.plugin_host import PluginHost, State
 from agent.plugin_loader import load_plugins, section_model
 from agent.settings import LoadedSettings, SettingsError, load_settings
+from tests.default_plugins import DEFAULT_PLUGINS, without_defaults
 
 type Load = Callable[[str], PluginHost]
 BAD = "tests.bad_plugins"
@@ -21,9 +22,7 @@ BAD = "tests.bad_plugins"
 @pytest.fixture
 def read(tmp_path: Path) -> Callable[[str], LoadedSettings]:
     def read(text: str, **options: Any) -> LoadedSettings:
-        if "[plugins.memory]" not in text:
-            text += "\n[plugins.memory]\nenabled = false\n"
-        (tmp_path / "plugins.toml").write_text(text)
+        (tmp_path / "plugins.toml").write_text(without_defaults(text))
         return load_settings(None, {}, tmp_path, tmp_path, data_dir=tmp_path, **options)
 
     return read
@@ -203,10 +202,12 @@ def test_hooks_are_called_in_the_order_of_the_file_and_disabled_plugins_are_know
     for name in ("zebra", "ape", "mole"):
         requires = "('mole',)" if name == "ape" else "()"
         write(f"plugins/{name}.py", f"class Plugin:\n    name = '{name}'\n    requires = {requires}\n")
-    host = load("[plugins.zebra]\n[plugins.ape]\n[plugins.mole]\n[plugins.memory]\nenabled = false\n")
+    host = load("[plugins.zebra]\n[plugins.ape]\n[plugins.mole]\n")
     states = [(status.name, status.state) for status in host.plugins]
     loaded = State.LOADED
-    assert states == [("zebra", loaded), ("ape", loaded), ("mole", loaded), ("memory", State.DISABLED)]
+    assert states == [("zebra", loaded), ("ape", loaded), ("mole", loaded)] + [
+        (name, State.DISABLED) for name in DEFAULT_PLUGINS
+    ]
 
 
 def test_what_requires_an_optional_plugin_that_failed_fails_in_its_turn(load: Load, write: Write) -> None:
@@ -218,7 +219,7 @@ def test_what_requires_an_optional_plugin_that_failed_fails_in_its_turn(load: Lo
     assert {status.name: status.state for status in host.plugins} == {
         "import_error": State.FAILED,
         "needs": State.FAILED,
-        "memory": State.DISABLED,
+        **dict.fromkeys(DEFAULT_PLUGINS, State.DISABLED),
     }
     lines = problems(load, section("import_error") + "[plugins.needs]")
     assert [line.split(": ")[1] for line in lines] == ["plugins.import_error"]

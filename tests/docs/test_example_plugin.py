@@ -30,6 +30,7 @@ from agent.tool_runner import run_tool
 from agent.tools import Effect, ToolContext
 from agent.turn.values import Turn, Why
 from docs.examples.quiet_hours.rules import QuietHours
+from tests.default_plugins import DEFAULT_PLUGINS, without_defaults
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "writing-a-plugin.md").read_text("utf-8")
@@ -51,7 +52,7 @@ TURN = Turn("t1", EVENT, PLACE, ACCOUNT, SPEAKER, PERSONA, "Isthmus", MIDNIGHT, 
 def section() -> str:
     found: list[str] = re.findall(r"^```toml\n(\[plugins\.quiet_hours\]\n.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     (text,) = found
-    return text + "[plugins.memory]\nenabled = false\n"
+    return without_defaults(text)
 
 
 @pytest.fixture
@@ -131,9 +132,7 @@ def test_it_works_from_the_folder_of_plugins_too(
 
     shutil.copytree(DOCS / "examples", tmp_path / "plugins")
     monkeypatch.setattr(plugins, "__path__", [*plugins.__path__, str(tmp_path / "plugins")])
-    assert load("[plugins.quiet_hours]\n[plugins.memory]\nenabled = false\n").packages == {
-        "quiet_hours": "plugins.quiet_hours"
-    }
+    assert load(without_defaults("[plugins.quiet_hours]\n")).packages == {"quiet_hours": "plugins.quiet_hours"}
 
 
 @given(st.integers(0, 23), st.integers(0, 23), st.integers(0, 23))
@@ -149,7 +148,10 @@ async def test_a_running_agent_uses_it(tmp_path: Path, database_url: str) -> Non
     loaded = load_settings(None, {}, tmp_path, tmp_path, data_dir=tmp_path, section_model=section_model)
     agent = await Agent.start(loaded, bridges=())
     try:
-        assert [status.state for status in agent.plugins.plugins] == [State.STARTED, State.DISABLED]
+        assert [status.state for status in agent.plugins.plugins] == [
+            State.STARTED,
+            *(State.DISABLED for _ in DEFAULT_PLUGINS),
+        ]
         prompt = await agent.build_prompt(SERVER, CHANNEL, EVENT.author, "hello")
         assert any("You are asleep from 23:00" in item.render() for item in prompt.items)
         asked = '{"hours_from_now": 0}'

@@ -8,6 +8,7 @@ import pytest
 from agent.cli import entry
 from agent.cli.entry import BUILT_IN, build_app, run_command
 from agent.cli.errors import CallRefused, CommandFailed
+from tests.default_plugins import without_defaults
 
 ROOT = Path(__file__).parents[3]
 
@@ -18,7 +19,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    (tmp_path / "plugins.toml").write_text("[plugins.memory]\nenabled = false\n")
+    (tmp_path / "plugins.toml").write_text(without_defaults())
 
 
 def test_the_commands_of_the_core_are_known_by_name() -> None:

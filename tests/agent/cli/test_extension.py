@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.cli.entry import run_command
+from tests.default_plugins import without_defaults
 
 PLUGIN = """
 import typer
@@ -36,9 +37,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.syspath_prepend(tmp_path / "modules")
     (tmp_path / "modules").mkdir()
-    (tmp_path / "plugins.toml").write_text(
-        '[plugins.memory]\nenabled = false\n[plugins.greeter]\nmodule = "greeter_for_tests"\n'
-    )
+    (tmp_path / "plugins.toml").write_text(without_defaults('[plugins.greeter]\nmodule = "greeter_for_tests"\n'))
     yield tmp_path
     sys.modules.pop("greeter_for_tests", None)
 
@@ -59,7 +58,7 @@ def test_a_plugin_adds_commands(place: Path, capsys: pytest.CaptureFixture[str])
 def test_the_settings_file_may_be_named_behind_the_command(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(place, COMMAND)
     (place / "plugins.toml").rename(place / "other.toml")
-    (place / "plugins.toml").write_text("[plugins.memory]\nenabled = false\n")
+    (place / "plugins.toml").write_text(without_defaults())
     assert run_command(["greet", "everybody"]) == 2
     assert run_command(["greet", "everybody", "--config", "other.toml"]) == 0
     assert "No such command 'greet'" in capsys.readouterr().err

@@ -3,6 +3,7 @@ import pytest
 from agent.doctor import examine
 from agent.settings import LoadedSettings
 from tests.agent.doctor.conftest import Read
+from tests.default_plugins import DEFAULT_PLUGINS
 
 pytestmark = pytest.mark.unwatched_loop  # the first start of an agent imports what it needs
 
@@ -11,7 +12,7 @@ NAMES = ["settings", "data directory", "database", "migrations", "pgvector", "mo
 
 async def test_everything_is_looked_at(read: Read, database_url: str) -> None:
     lines = await examine(lambda: read(f'[database]\nurl = "{database_url}"'))
-    assert [line.name for line in lines] == [*NAMES, "plugin memory", "bridges"]
+    assert [line.name for line in lines] == [*NAMES, *(f"plugin {name}" for name in DEFAULT_PLUGINS), "bridges"]
     assert {line.state for line in lines} == {"ok"}
 
 

@@ -95,7 +95,7 @@ async def test_nothing_of_the_person_is_left(home: Home) -> None:
     assert receipt.account_ids == (home.ana.account_id,)
     assert receipt.at == LATER
     assert receipt.servers == (home.server_id,)
-    assert receipt.counts == {"events": 2, "outbox": 3, "messages": 2, "names": 2, "settings": 1}
+    assert receipt.counts == {"events": 2, "outbox": 3, "messages": 2, "names": 2, "settings": 1, "audit": 0}
     assert home.hooks.asked == ["erase_person"]
 
 
