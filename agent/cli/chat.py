@@ -22,9 +22,13 @@ _BRIDGE = "console"
 def chat(
     config: ConfigOption = None,
     data: DataOption = None,
-    speaker: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Who speaks.", show_default="you")] = None,
-    server: Annotated[str | None, typer.Option("--server", metavar="NAME", show_default="home")] = None,
-    channel: Annotated[str | None, typer.Option("--channel", metavar="NAME", show_default="general")] = None,
+    speaker: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Who speaks.", show_default="your user name")
+    ] = None,
+    server: Annotated[str | None, typer.Option("--server", metavar="NAME", help="Where.", show_default="home")] = None,
+    channel: Annotated[
+        str | None, typer.Option("--channel", metavar="NAME", help="Where in the server.", show_default="general")
+    ] = None,
     direct: Annotated[bool, typer.Option("--dm", help="Speak with the agent alone.")] = False,
     script: Annotated[
         Path | None,

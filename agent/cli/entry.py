@@ -26,7 +26,7 @@ from agent.cli.errors import FAILED, INTERRUPTED, OK, WRONG_CALL, CallRefused, C
 from agent.cli.output import print_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 NAME: Final = "isthmus"
 BUILT_IN: Final = frozenset(
@@ -65,17 +65,23 @@ def build_app() -> typer.Typer:
     ) -> None:
         pass
 
-    app.command("chat")(chat.chat)
-    app.command("run")(run.run)
-    app.command("doctor")(doctor.doctor)
-    app.command("migrate")(migrate.migrate)
+    add_command(app, "chat", chat.chat)
+    add_command(app, "run", run.run)
+    add_command(app, "doctor", doctor.doctor)
+    add_command(app, "migrate", migrate.migrate)
     app.add_typer(plugins.app, name="plugins")
     app.add_typer(tools.app, name="tools")
-    app.command("prompt")(prompt.prompt)
-    app.command("resolve")(resolve.resolve)
-    app.command("backup")(backup.backup)
-    app.command("restore")(restore.restore)
+    add_command(app, "prompt", prompt.prompt)
+    add_command(app, "resolve", resolve.resolve)
+    add_command(app, "backup", backup.backup)
+    add_command(app, "restore", restore.restore)
     return app
+
+
+def add_command(app: typer.Typer, name: str, function: Callable[..., int]) -> None:
+    """Add a command whose docstring is its help; the paragraphs are wrapped for the terminal, not as in the source."""
+    paragraphs = (function.__doc__ or "").split("\n\n")
+    app.command(name, help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs))(function)
 
 
 def _show_version(wanted: bool) -> None:

@@ -39,7 +39,7 @@ ChannelOption = Annotated[
 ]
 PersonOption = Annotated[
     str | None,
-    typer.Option("--as", metavar="PERSON", help="platform:id, or a name that is unique.", show_default="you"),
+    typer.Option("--as", metavar="PERSON", help="platform:id, or a unique name.", show_default="your user name"),
 ]
 NowOption = Annotated[
     str | None,

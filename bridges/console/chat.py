@@ -37,7 +37,8 @@ async def run_chat(loaded: LoadedSettings, options: ChatOptions) -> int:
     """
     from agent.app import Agent
 
-    script = options.script or (None if sys.stdin.isatty() else Path("-"))
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    script = options.script or (None if is_terminal else Path("-"))
     descriptor = None if script is None else open_feed(script)
     clock = options.clock or SystemClock()
     bridge = ConsoleBridge(_settings(loaded), clock=clock, agent_name=loaded.settings.agent.name)
@@ -73,10 +74,11 @@ async def say_script(conversation: Conversation, agent: Idle, lines: AsyncGenera
 
 
 def greeting(loaded: LoadedSettings) -> str:
-    """Return the first line that a person sees."""
+    """Return the first lines that a person sees."""
     agent = loaded.settings.agent
     offline = " (a simple stand-in that needs no key)" if agent.model == "offline" else ""
-    return f"{agent.name} is here, on the model {agent.model}{offline}. /help shows what can be typed; Ctrl-D leaves."
+    first = f"{agent.name} is here, on the model {agent.model}{offline}."
+    return f"{first}\n/help shows what can be typed; Ctrl-D leaves."
 
 
 def _settings(loaded: LoadedSettings) -> ConsoleSettings:
