@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+from agent import logs
 from agent.clock import SystemClock
 from agent.privacy.guards import MemoryGuards
 from agent.privacy.repository import Privacy
@@ -74,4 +75,5 @@ async def work(job: Job) -> None:
 
 
 if __name__ == "__main__":
+    logs.configure("json", "error", sys.stderr)
     asyncio.run(work(Job(**json.loads(sys.argv[1]))))

@@ -14,7 +14,7 @@ import pytest
 from agent.contracts.people import PrivacyLevel
 from agent.privacy.repository import Privacy
 from agent.store.pool import ExternalServer, Store
-from plugins.memory.repository import Actor, Edit, MemoryRepository
+from plugins.memory.repository import Actor, Edit, MemoryRepository, Room
 from plugins.memory.status import Status
 from tests.plugins.memory.race_worker import Job, one, writing_for
 from tests.plugins.memory.stage import Stage
@@ -203,26 +203,50 @@ async def test_an_update_and_a_deletion_at_once_leave_one_story(
     await consistent(world, "server_memories")
 
 
+async def confirmed_before_kill(job: Job, patience: float) -> list[dict[str, Any]]:
+    """Have a process save one memory after the other, kill it, and return the results that it could still say."""
+    process = await start(replace(job, endless=True))
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(b"go\n")
+        await process.stdin.drain()
+        first = await process.stdout.readline()
+        await asyncio.sleep(patience)
+    finally:
+        process.kill()
+        said, _ = await process.communicate()
+    return [json.loads(line) for line in [first, *said.splitlines(keepends=True)] if line.endswith(b"\n")]
+
+
 async def test_a_save_that_is_killed_is_there_with_its_event_or_not_at_all(world: World, database_url: str) -> None:
     server = await world.server()
     confirmed = 0
-    for number in range(12):
-        job = Job(database_url, "server", server, None, [f"round {number}"], cap=10_000, endless=True)
-        process = await start(job)
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(b"go\n")
-        await process.stdin.drain()
-        await process.stdout.readline()
-        await asyncio.sleep(0.002 * number)
-        process.kill()
-        said = (await process.stdout.read()).splitlines(keepends=True)
-        await process.wait()
-        results = [json.loads(line) for line in said if line.endswith(b"\n")]
-        confirmed += 1 + len(results)
+    for number in range(8):
+        job = Job(database_url, "server", server, None, [f"round {number}"], cap=10_000)
+        results = await confirmed_before_kill(job, 0.002 * number)
+        confirmed += len(results)
         for result in results:
             found = await world.rows("SELECT FROM server_memories WHERE server_memory_id = $1", result["memory_id"])
             assert len(found) == 1
     rows = len(await world.rows("SELECT FROM server_memories"))
-    assert confirmed <= rows <= confirmed + 12
+    assert confirmed <= rows <= confirmed + 8
+    await consistent(world, "server_memories")
+
+
+async def test_an_eviction_that_is_killed_took_both_steps_or_none(
+    repository: MemoryRepository, store: Store, world: World, database_url: str
+) -> None:
+    server = await world.server()
+    room = Room(cap=300, may_evict=False, decay_days=30)
+    for number in range(300):
+        await save(repository, store, about_server(server, f"old {number}"), room, NOW - 4000 * DAY)
+    for number in range(8):
+        job = Job(database_url, "server", server, None, [f"round {number}"], cap=300, can_recall=True)
+        results = await confirmed_before_kill(job, 0.002 * number)
+        assert results[0]["status"] == Status.SAVED_WITH_EVICTION
+        assert len(await world.rows("SELECT FROM server_memories")) == 300
+    copies = await world.rows("SELECT memory_id FROM forgotten_memories ORDER BY memory_id")
+    evicted = await world.rows("SELECT memory_id FROM memory_events WHERE kind = 'evicted' ORDER BY memory_id")
+    assert copies == evicted
     await consistent(world, "server_memories")
