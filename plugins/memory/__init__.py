@@ -57,7 +57,7 @@ class MemoryPlugin:
         self._repository: MemoryRepository = MemoryRepository(core.store)
         seen = SeenVersions()
         writing = Writing(core.store, self._repository, core.guards, core.revisions, core.clock, self._settings)
-        self._toolbox: Toolbox = Toolbox(writing, core.resolver, seen)
+        self._toolbox: Toolbox = Toolbox(writing, core.resolver, seen, core.settings.locale)
         cache = RememberedCache(self._repository, core.clock)
         core.revisions.listen(cache.forget)
         self._context: StandingContext = StandingContext(self._repository, cache, core.guards, seen)

@@ -43,7 +43,7 @@ async def create(toolbox: Toolbox, context: ToolContext, given: CreateParameters
     limit = toolbox.writing.settings.max_memory_length
     match accept(with_labels(given.memory_content, context.participants), limit, target.user_name):
         case Accepted(content):
-            return await save(toolbox.writing, _request(context, target, content), context.effect)
+            return await save(toolbox.writing, _request(toolbox, context, target, content), context.effect)
         case Empty():
             note = "Nothing is left of memory_content once what may not be kept is taken out."
             return ToolResult(Status.SAVE_INVALID_PARAMETERS, {"note": note})
@@ -78,7 +78,7 @@ def source_of(context: ToolContext) -> MemorySource:
     )
 
 
-def _request(context: ToolContext, target: Target, content: str) -> Request:
+def _request(toolbox: Toolbox, context: ToolContext, target: Target, content: str) -> Request:
     if mentions_user(content):
         target = with_speaker(target, context)
     personal = target.scope is MemoryScope.PERSONAL
@@ -101,13 +101,13 @@ def _request(context: ToolContext, target: Target, content: str) -> Request:
     extra: dict[str, Json] = {"memory_scope": "target_user" if personal else "server_wide"}
     if target.note:
         extra["note"] = target.note
-    return Request(write, wording_of(target, context), extra)
+    return Request(write, wording_of(target, context, toolbox.locale), extra)
 
 
-def wording_of(target: Target, context: ToolContext) -> Wording:
+def wording_of(target: Target, context: ToolContext, locale: str) -> Wording:
     """Return how cards speak of a memory of this target."""
     names = names_of(context.persona.nickname, context.participants)
     user = names.person(target.subject_account_id, target.subject_user_id)
     if user == NOBODY and (target.scope is MemoryScope.PERSONAL or target.user_name is not None):
         user = target.about  # somebody who does not take part
-    return Wording(target.about, user, names.bot)
+    return Wording(target.about, user, names.bot, locale)

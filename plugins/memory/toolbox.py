@@ -29,6 +29,8 @@ class Toolbox:
     writing: Writing
     resolver: Resolver
     seen: SeenVersions
+    locale: str = "en"
+    """The language of the cards."""
 
     async def teaches_itself(self, server_id: int) -> bool:
         """Tell whether this server lets the model save and change memories."""

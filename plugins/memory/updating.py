@@ -109,7 +109,7 @@ async def _delete(change: _Change) -> ToolResult:
         if forgotten is None:
             return NOT_FOUND
         result = ToolResult(Status.DELETED, {"memory_id": memory.memory_id, "content_forgotten": forgotten})
-        card = deleted_card(memory, forgotten, wording_of(subject, change.context))
+        card = deleted_card(memory, forgotten, wording_of(subject, change.context, change.toolbox.locale))
         await change.context.effect(conn, result, (card,))
     writing.revisions.announce(owner_of(write))
     return result
@@ -158,7 +158,7 @@ async def _replace_content(change: _Change, content: str) -> ToolResult:
         if version is None:
             return NOT_FOUND
         result = ToolResult(Status.UPDATED, {"memory_id": present.memory_id})
-        card = updated_card(present, content, wording_of(subject, change.context))
+        card = updated_card(present, content, wording_of(subject, change.context, change.toolbox.locale))
         await change.context.effect(conn, result, (card,))
     change.toolbox.seen.note(change.context.turn_id, present, version)
     writing.revisions.announce(owner_of(write))

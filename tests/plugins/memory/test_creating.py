@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -380,3 +381,12 @@ async def test_cards_call_people_by_their_names(stage: Stage) -> None:
         ("Mati taught Isthmus",),
     ]
     assert [card.about for card in stage.effects.cards] == ["Ana", "home", "Ben", "Mati"]
+
+
+async def test_cards_speak_the_language_of_the_deployment(stage: Stage) -> None:
+    stage.toolbox = replace(stage.toolbox, locale="de")
+    context = await stage.context(ANA)
+    result = await stage.create(context, "likes tea", "me")
+    await stage.update(context, result.data["memory_id"], "", "me")
+    titles = [card.title for card in stage.effects.cards]
+    assert titles == ["Erinnerung gespeichert", "Über das Gedächtnis", "Erinnerung gelöscht"]
