@@ -128,8 +128,8 @@ class ConsoleBridge:
         """Take nothing more from the front end."""
         self._host = None
 
-    async def say(self, where: Whereabouts, text: str) -> None:
-        """Bring one message; returns when the core has it."""
+    async def say(self, where: Whereabouts, text: str) -> str:
+        """Bring one message and return its id, when the core has it."""
         key = self._ids.new()
         text = clean(text)
         event = MessageCreated(
@@ -150,6 +150,7 @@ class ConsoleBridge:
         _keep(self._spots, key, spot, _MAX_KEYS)
         self._show(RecordType.MESSAGE, spot, where.speaker, text, {"message_id": key})
         await self.host.receive(event)
+        return key
 
     async def run(self, run: Run) -> None:
         """Run a command and show its answer."""

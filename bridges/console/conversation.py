@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.store.errors import StoreError
 from bridges.console.arguments import usage
-from bridges.console.lines import LOCAL_COMMANDS, LineRefused, Local, Move, Nothing, Run, Say, parse_line
+from bridges.console.lines import LOCAL_COMMANDS, Action, LineRefused, Local, Move, Nothing, Run, Say, parse_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,13 @@ class Conversation:
         except LineRefused as error:
             self.bridge.refuse(self.where, f"{label}{error}")
             return True
+        try:
+            return await self._carry_out(action)
+        except StoreError as error:
+            self.bridge.refuse(self.where, f"{label}this could not be taken: {error}")
+            return True
+
+    async def _carry_out(self, action: Action) -> bool:
         match action:
             case Say(where, text):
                 await self.bridge.say(where, text)

@@ -6,6 +6,7 @@ from typing import Any
 from agent.commands import Command, CommandReply
 from agent.events import Author, Event, MessageCreated
 from agent.places import ChannelRef, ServerRef
+from agent.store.errors import StoreError
 from bridges.console.transcript import Record
 from tests.bridges.console.commands import COMMANDS
 
@@ -16,12 +17,15 @@ class RecordingHost:
         self.ran: list[tuple[tuple[str, ...], dict[str, Any], ServerRef, ChannelRef, Author]] = []
         self.reply = CommandReply("done", data={"count": 1})
         self.idled_after: list[int] = []
+        self.away: StoreError | None = None
 
     @property
     def commands(self) -> Sequence[Command]:
         return COMMANDS
 
     async def receive(self, event: Event) -> None:
+        if self.away is not None:
+            raise self.away
         self.events.append(event)
 
     async def run_command(

@@ -1,5 +1,6 @@
 from collections.abc import AsyncGenerator
 
+from agent.store.errors import DatabaseUnavailable
 from bridges.console.chat import say_script
 from bridges.console.conversation import Conversation, help_text
 from tests.bridges.console.commands import COMMANDS
@@ -41,6 +42,17 @@ async def test_help_is_a_notice(conversation: Conversation, screen: RecordingScr
     (record,) = screen.records
     assert record.type.value == "notice"
     assert "/personal memories add TAG CONTENT" in record.text
+
+
+async def test_a_database_that_is_away_ends_no_conversation(
+    conversation: Conversation, host: RecordingHost, screen: RecordingScreen
+) -> None:
+    host.away = DatabaseUnavailable("gone")
+    assert await conversation.take("hello")
+    host.away = None
+    assert await conversation.take("hello again")
+    assert screen.shown[1] == ("error", "root", "this could not be taken: gone")
+    assert [event.text for event in host.messages] == ["hello again"]
 
 
 def test_the_help_names_every_command() -> None:
