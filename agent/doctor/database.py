@@ -95,8 +95,8 @@ async def _migrations(connection: PooledConnection, loaded: LoadedSettings) -> t
         return Health(name, "ok", ", ".join(f"{each.owner} {each.head}" for each in found)), True
     if all(each.current is None for each in found):
         return Health(name, "ok", "a new database: its tables are made at the first start"), False
-    waiting = ", ".join(f"{each.owner} {each.current or 'nothing'} → {each.head}" for each in behind)
-    return Health(name, "warn", f"{waiting}: done at the next start", "isthmus migrate"), False
+    waiting = ", ".join(f"{each.owner} is at {each.current or 'nothing'} of {each.head}" for each in behind)
+    return Health(name, "warn", f"{waiting}; the next start does it", "isthmus migrate"), False
 
 
 async def _vectors(connection: PooledConnection) -> Health:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.hookspecs import Health
@@ -65,12 +64,24 @@ def _failed(name: str, error: Exception) -> Health:
 
 
 async def embedding_health(loaded: LoadedSettings) -> list[Health]:
-    """Tell whether what makes embeddings is there."""
-    name = loaded.settings.agent.embeddings
-    if name == "off":
-        return [Health("embeddings", "ok", "off: recall by words only")]
-    package = {"local": "wordllama"}.get(name, name.partition(":")[0])
-    if importlib.util.find_spec(package) is None:
-        text = f"{name} needs the package {package}, which is not installed"
-        return [Health("embeddings", "warn", text, f'pip install {package}, or set [agent] embeddings = "off"')]
-    return [Health("embeddings", "ok", name)]
+    """Embed one word with the model that the settings name."""
+    from agent.models.embeddings import make_embedder, probe
+    from agent.models.errors import ModelFailed, ModelSetupError
+
+    name, remedy = "embeddings", '[agent] embeddings in plugins.toml ("off": recall by words only)'
+    settings = loaded.settings.agent
+    try:
+        embedder = make_embedder(settings, loaded.environ)
+    except (ModelSetupError, SecretError) as error:
+        return [Health(name, "fail", str(error), remedy)]
+    if embedder is None:
+        return [Health(name, "ok", "off: recall by words only")]
+    try:
+        async with asyncio.timeout(SECONDS):
+            return [Health(name, "ok", await probe(embedder))]
+    except TimeoutError:
+        return [Health(name, "warn", f"{settings.embeddings}: no answer within {SECONDS:g} s", remedy)]
+    except ModelFailed as error:
+        return [Health(name, "fail", f"{settings.embeddings}: {error}", remedy)]
+    finally:
+        await embedder.close()
