@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.printing import printable
 from agent.terminal import shown_place
 from agent.text import one_line
-from bridges.console.transcript import Record, RecordType
+from bridges.console.transcript import Record, RecordType, card_label
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -59,8 +59,8 @@ def _body(record: Record) -> str:
         case RecordType.TOOL_RESULT:
             return f"  {record.text} = {_compact(record.data.get('result', {}))}"
         case RecordType.NOTICE:
-            number = record.data.get("memory_id")
-            return f"* {record.text}" + (f"\n(memory {number})" if number is not None else "")
+            label = "" if record.card is None else one_line(card_label(record.card))
+            return f"* {record.text}" + (f"\n({label})" if label else "")
         case RecordType.ERROR:
             return f"error: {record.text}"
         case _:

@@ -12,7 +12,7 @@ from agent.contracts.cards import CardKind
 from agent.printing import printable
 from agent.terminal import shown_place
 from agent.text import clip, one_line
-from bridges.console.transcript import Record, RecordType
+from bridges.console.transcript import Record, RecordType, card_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,15 +85,20 @@ def _drawn(record: Record) -> Text | Panel | Group:
             return speaker.append(text, "default not bold")
 
 
-def _panel(card: Card) -> Panel:
-    lines = [Text(clip(printable(line), MAX_SHOWN)) for line in card.lines] or [Text("")]
+def _panel(card: Card) -> Panel | Text:
     colour = _COLOURS.get(card.kind, "blue")
-    number = None if card.memory_id is None else Text(f"memory {card.memory_id}", "dim")
+    title = Text(one_line(clip(printable(card.title), 200)), f"bold {colour}")
+    label = Text(one_line(clip(printable(card_label(card)), 200)), "dim")
+    lines = [Text(clip(printable(line), MAX_SHOWN)) for line in card.lines]
+    if card.forgotten is not None:
+        lines.append(Text(clip(printable(card.forgotten), MAX_SHOWN), "dim strike"))
+    if not lines:
+        return title.append(" ").append(label)
     return Panel(
         Group(*lines),
-        title=Text(one_line(clip(printable(card.title), 200)), f"bold {colour}"),
+        title=title,
         title_align="left",
-        subtitle=number,
+        subtitle=label or None,
         subtitle_align="right",
         border_style=colour,
         expand=False,

@@ -72,8 +72,15 @@ class Screen(Protocol):
 
 
 def card_text(card: Card) -> str:
-    """Return a card as plain text: its title, then its lines."""
-    return "\n".join((card.title, *card.lines))
+    """Return a card as plain text: its title, its lines, and behind a minus what is forgotten by it."""
+    forgotten = () if card.forgotten is None else (f"- {card.forgotten}",)
+    return "\n".join((card.title, *card.lines, *forgotten))
+
+
+def card_label(card: Card) -> str:
+    """Return whom or what a card is about and the memory's number, as `ana · ID 7`; empty when it tells neither."""
+    number = None if card.memory_id is None else f"ID {card.memory_id}"
+    return " · ".join(part for part in (card.about, number) if part)
 
 
 def card_data(card: Card) -> dict[str, Any]:

@@ -21,7 +21,7 @@ SAID = Record(
     "hello\nthere",
     {"message_id": "m1"},
 )
-CARD = Card(CardKind.SAVED, "Saved", ("[red]game night[/red] \x1b[2J",), memory_id=7)
+CARD = Card(CardKind.SAVED, "Saved", ("[red]game night[/red] \x1b[2J",), memory_id=7, about="Ana", forgotten="tea")
 NOTICE = replace(SAID, type=RecordType.NOTICE, text=card_text(CARD), data=card_data(CARD), card=CARD)
 CALL = replace(SAID, type=RecordType.TOOL_CALL, speaker="Isthmus", text="save", data={"arguments": {"a": "ä"}})
 RESULT = replace(CALL, type=RecordType.TOOL_RESULT, data={"result": {"status": "ok"}})
@@ -45,7 +45,7 @@ def test_text_names_place_and_speaker_and_indents_further_lines() -> None:
     assert text_of(SAID) == "[home #general] Ana: hello\n    there\n"
     assert text_of(CALL) == '[home #general]   save {"a": "ä"}\n'
     assert text_of(RESULT) == '[home #general]   save = {"status": "ok"}\n'
-    assert text_of(NOTICE) == "[home #general] * Saved\n    [red]game night[/red] [2J\n    (memory 7)\n"
+    assert text_of(NOTICE) == "[home #general] * Saved\n    [red]game night[/red] [2J\n    - tea\n    (Ana · ID 7)\n"
     assert text_of(replace(SAID, type=RecordType.ERROR, text="no")) == "[home #general] error: no\n"
 
 
@@ -85,8 +85,14 @@ def test_a_card_is_a_panel_and_its_text_is_no_markup() -> None:
     shown = rich_of(NOTICE)
     assert "[red]game night[/red] [2J" in shown
     assert "\x1b" not in shown
-    assert "memory 7" in shown
+    assert "Ana · ID 7" in shown
+    assert "tea" in shown
     assert shown.splitlines()[0].startswith("╭─ Saved")
+
+
+def test_a_card_without_lines_is_a_line() -> None:
+    card = Card(CardKind.INFO, "Nothing to undo", about="Ana")
+    assert rich_of(replace(NOTICE, card=card, text=card_text(card))) == "Nothing to undo Ana\n"
 
 
 def test_a_huge_reply_is_cut_on_the_screen() -> None:
