@@ -99,11 +99,7 @@ class FakeBridge:
         return frozenset({AGENT_KEY})
 
     async def start(self, host: BridgeHost) -> None:
-        """Connect; what was missed follows at once.
-
-        Raises:
-            BridgeStartFailed: no platform is served at the socket.
-        """
+        """Connect; what was missed follows at once."""
         await self._there.start(host)
 
     async def stop(self) -> None:
