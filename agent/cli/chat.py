@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from agent.settings import LoadedSettings
     from agent.terminal import Whereabouts
 
-_BRIDGE = "console"
+CHAT_BRIDGE: Final = "console"
+"""The bridge that `chat` brings its own front end for; it does nothing in `run`."""
 
 
 def chat(
@@ -66,9 +67,9 @@ def _start(speaker: str | None, server: str | None, channel: str | None, *, dire
         raise CallRefused("--dm is a place of its own: leave --server and --channel out")
     try:
         where = Whereabouts(system_user(os.environ))
-        where = where if speaker is None else where.spoken_by(speaker.removeprefix(f"{_BRIDGE}:"))
-        where = where if server is None else where.in_server(server.removeprefix(f"{_BRIDGE}:"))
-        where = where if channel is None else where.in_channel(channel.removeprefix(f"{_BRIDGE}:"))
+        where = where if speaker is None else where.spoken_by(speaker.removeprefix(f"{CHAT_BRIDGE}:"))
+        where = where if server is None else where.in_server(server.removeprefix(f"{CHAT_BRIDGE}:"))
+        where = where if channel is None else where.in_channel(channel.removeprefix(f"{CHAT_BRIDGE}:"))
     except NameRefused as error:
         raise CallRefused(str(error)) from None
     return where.in_direct() if direct else where
@@ -78,8 +79,8 @@ def _front_end(loaded: LoadedSettings) -> RunChat:
     """Return the front end of the bridge `console`, or of the module that the settings name for it."""
     import importlib
 
-    section = loaded.settings.bridges.get(_BRIDGE)
-    name = (section.module if section else None) or f"bridges.{_BRIDGE}"
+    section = loaded.settings.bridges.get(CHAT_BRIDGE)
+    name = (section.module if section else None) or f"bridges.{CHAT_BRIDGE}"
     try:
         module = importlib.import_module(name)
         return cast("RunChat", module.run_chat)

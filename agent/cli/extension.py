@@ -32,36 +32,44 @@ def add_plugin_commands(app: typer.Typer, arguments: Sequence[str], *, required:
     config, data = (argument_of(arguments, option) for option in ("--config", "--data"))
     try:
         loaded = load(Path(config) if config else None, Path(data) if data else None)
-        if _any_has_commands(loaded):
-            _register(app, loaded, required=required)
     except SettingsError:
         if required:
             raise
+        return
+    if required:
+        _ask_plugins(app, loaded)
+    else:
+        _show_commands(app, loaded)
 
 
-def _any_has_commands(loaded: LoadedSettings) -> bool:
-    """Tell whether a plugin adds commands: only then is the host of plugins loaded, which takes its time."""
-    from agent.extensions.find import PLUGIN, Unloadable, find_class
-
-    for name, section in loaded.settings.plugins.items():
-        try:
-            if section.enabled and hasattr(find_class(PLUGIN, name, section.module), _HOOK):
-                return True
-        except Unloadable:
-            return True  # the host says what is wrong with it
-    return False
-
-
-def _register(app: typer.Typer, loaded: LoadedSettings, *, required: bool) -> None:
+def _ask_plugins(app: typer.Typer, loaded: LoadedSettings) -> None:
     import asyncio
 
     from agent.cli.opened import silence_logs
-    from agent.plugin_host import PluginError
     from agent.plugin_loader import load_plugins
 
     silence_logs()
-    try:
-        asyncio.run(load_plugins(loaded).collect(_HOOK, app=app))
-    except PluginError:
-        if required:
-            raise
+    asyncio.run(load_plugins(loaded).collect(_HOOK, app=app))
+
+
+def _show_commands(app: typer.Typer, loaded: LoadedSettings) -> None:
+    """Add the commands for the help alone.
+
+    Without the host of plugins, which takes longer to load than the help may take; none of these commands is run.
+    """
+    import asyncio
+    import inspect
+
+    from agent.extensions.find import PLUGIN, build, find_class
+
+    for name, section in loaded.settings.plugins.items():
+        if not section.enabled:
+            continue
+        try:
+            found = find_class(PLUGIN, name, section.module)
+            if hasattr(found, _HOOK):
+                added = getattr(build(PLUGIN, name, found, section, loaded), _HOOK)(app)
+                if inspect.iscoroutine(added):
+                    asyncio.run(added)
+        except Exception:  # noqa: BLE001, S112 - whoever asks for help gets help; calling the command tells what is wrong
+            continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from agent.cli.chat import CHAT_BRIDGE
 from agent.cli.errors import CommandFailed
 from agent.cli.options import ConfigOption, DataOption
 
@@ -22,7 +23,7 @@ def run(config: ConfigOption = None, data: DataOption = None) -> int:
 
     loaded = load(config, data)
     logs.configure(loaded.settings.logging.format, loaded.settings.logging.level, sys.stderr)
-    if not any(section.enabled for section in loaded.settings.bridges.values()):
+    if not any(section.enabled for name, section in loaded.settings.bridges.items() if name != CHAT_BRIDGE):
         raise CommandFailed(
             "no bridge is enabled: set enabled = true below [bridges.discord] or [bridges.matrix] in plugins.toml, "
             "or talk in this terminal with `isthmus chat`"

@@ -26,6 +26,7 @@ from agent.testing.contract_events import (
     BotContract,
     DirectContract,
     EditContract,
+    MentionContract,
     ReactionContract,
     RepeatedEventContract,
     ThreadContract,
@@ -42,6 +43,7 @@ __all__ = [
     "DirectContract",
     "EditContract",
     "FullBridgeContract",
+    "MentionContract",
     "ReactionContract",
     "RepeatedEventContract",
     "ThreadContract",
@@ -141,6 +143,7 @@ class BridgeContract:
         found = [message for message in history if message.message_id == message_id]
         assert [message.text for message in found] == ["hello from the agent"]
         assert found[0].from_agent, "the agent's own message is not marked as such"
+        assert found[0].author.key in world.bridge.agent_keys(), "its author is not among the agent's accounts"
 
     async def test_one_key_delivers_once(self, world: BridgeWorld) -> None:
         """Where there are idempotency keys; elsewhere the message is found again, so that nobody sends it twice."""
@@ -173,10 +176,10 @@ class BridgeContract:
 
     async def test_nobody_is_pinged_who_may_not_be(self, world: BridgeWorld) -> None:
         """Whatever the text holds: `@everyone`, or a person who is not among the mentions."""
-        mention = world.mention(world.person)
+        named, here = world.mention(world.person), f"<@{world.person.external_id}>"
         async with started(world):
-            shout = await post(world, outgoing(world, f"@everyone @here {mention} look", "key-1"))
-            call = await post(world, outgoing(world, f"{mention} look", "key-2", mentions=(world.person.key,)))
+            shout = await post(world, outgoing(world, f"@everyone @here @room {named} {here} look", "key-1"))
+            call = await post(world, outgoing(world, f"{here} @everyone look", "key-2", mentions=(world.person.key,)))
         assert set(await world.pinged(shout)) == set(), "somebody was pinged who is not among the mentions"
         assert set(await world.pinged(call)) <= {world.person.external_id}, "somebody else was pinged"
 
@@ -227,5 +230,6 @@ class FullBridgeContract(
     ThreadContract,
     BotContract,
     DirectContract,
+    MentionContract,
 ):
     """Everything that a chat platform can be asked for; its world is a `FullWorld`."""

@@ -9,7 +9,15 @@ from agent.places import ServerKind, Visibility
 from agent.testing.contract_steps import QUIET, heard, outgoing, post, started
 
 if TYPE_CHECKING:
-    from agent.testing.worlds import BotWorld, DirectWorld, EditWorld, ReactionWorld, RepeatingWorld, ThreadWorld
+    from agent.testing.worlds import (
+        BotWorld,
+        BridgeWorld,
+        DirectWorld,
+        EditWorld,
+        ReactionWorld,
+        RepeatingWorld,
+        ThreadWorld,
+    )
 
 
 class RepeatedEventContract:
@@ -127,3 +135,16 @@ class DirectContract:
             event = await host.next(MessageCreated)
         assert event.reply is not None, "the reply came without what it answers"
         assert (event.reply.message_id, event.reply.to_agent) == (message_id, True)
+
+
+class MentionContract:
+    """For platforms where a mention calls the person."""
+
+    async def test_who_is_mentioned_is_called(self, world: BridgeWorld) -> None:
+        """Between core and bridge a mention stands as `<@ID>`; the platform gets it in its own form."""
+        async with started(world):
+            text = f"<@{world.person.external_id}> look"
+            message_id = await post(world, outgoing(world, text, mentions=(world.person.key,)))
+            history = await world.bridge.history(world.server, world.channel, 1)
+        assert set(await world.pinged(message_id)) == {world.person.external_id}
+        assert world.mention(world.person) in history[0].text, f"the mention stands as {history[0].text!r}"

@@ -99,7 +99,11 @@ class FakeBridge:
         return frozenset({AGENT_KEY})
 
     async def start(self, host: BridgeHost) -> None:
-        """Connect; what was missed follows at once."""
+        """Connect; what was missed follows at once.
+
+        Raises:
+            BridgeStartFailed: no platform is served at the socket.
+        """
         await self._there.start(host)
 
     async def stop(self) -> None:

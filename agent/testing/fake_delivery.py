@@ -68,8 +68,9 @@ class Delivery:
         self._on_their_way = 0
         self._idle = asyncio.Event()
         self._idle.set()
-        self._here, self._gone = asyncio.Event(), asyncio.Event()
-        self._gone.set()
+        self.connections = 0
+        """How often an agent has connected."""
+        self._changed = asyncio.Event()
 
     @property
     def listener(self) -> Listener:
@@ -91,8 +92,8 @@ class Delivery:
         """Begin to tell an agent, with what it missed first."""
         line = _Line(listener)
         self._lines.append(line)
-        self._here.set()
-        self._gone.clear()
+        self.connections += 1
+        self._notify()
         if self.is_up:
             self._begin_replay(line)
 
@@ -101,17 +102,21 @@ class Delivery:
         for line in [line for line in self._lines if line.listener is listener]:
             self._lines.remove(line)
             await _end(line.replays)
-        if not self._lines:
-            self._here.clear()
-            self._gone.set()
+        self._notify()
 
-    async def connected(self) -> None:
-        """Return when an agent is connected."""
-        await self._here.wait()
+    async def connected(self, times: int = 1) -> None:
+        """Return when agents have connected so many times in all."""
+        while self.connections < times:
+            await self._changed.wait()
 
-    async def disconnected(self) -> None:
-        """Return when none is connected."""
-        await self._gone.wait()
+    async def gone(self, listener: Listener) -> None:
+        """Return when an agent is not connected any more."""
+        while any(line.listener is listener for line in self._lines):
+            await self._changed.wait()
+
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     async def bring(self, event: Event) -> None:
         """Keep an event and tell the connected agents; returns when they have taken it.

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.bridge import OutcomeUnknown, SendFailed, Sent
+from agent.bridge import BridgeStartFailed, OutcomeUnknown, SendFailed, Sent
 from agent.testing import fake_codec as codec
 from agent.testing.fake_values import ConnectionLost
 from agent.testing.wire import LINE_LIMIT, CallFailed, Peer
@@ -119,7 +119,7 @@ class RemotePlatform:
         """Connect, waiting a while for a platform that is not there yet.
 
         Raises:
-            ConnectionLost: it did not come.
+            BridgeStartFailed: it did not come.
         """
         await self.stop()
         try:
@@ -127,7 +127,9 @@ class RemotePlatform:
                 reading = await self._connect(host)
         except TimeoutError:
             await self.stop()
-            raise ConnectionLost(f"no fake platform is served at {self._path}") from None
+            raise BridgeStartFailed(
+                f"bridge fake: no platform is served at {self._path}: serve one there, or set enabled = false"
+            ) from None
         self._task = asyncio.create_task(self._stay(reading, host), name="connection to the fake platform")
 
     async def stop(self) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from agent.testing.fake_delivery import Listener
     from agent.testing.fake_platform import FakePlatform
 
 PATIENCE: Final = 30.0
@@ -76,6 +77,7 @@ class AgentProcess:
         self._directory = directory
         self._working_directory = working_directory
         self._process: Process | None = None
+        self._listener: Listener | None = None
         bridges = {"fake": bridge_section(platform, self.socket)}
         (directory / "plugins.toml").write_text(tomlkit.dumps({**tables, "bridges": bridges}))
 
@@ -105,14 +107,17 @@ class AgentProcess:
             AgentEnded: it ended instead.
         """
         options = ["--config", str(self._directory / "plugins.toml"), "--data", str(self._directory / "data")]
+        events = self._platform.events
+        before = events.connections
         self._process = await self.launch(["run", *options])
-        connected = asyncio.ensure_future(self._platform.events.connected())
+        connected = asyncio.ensure_future(events.connected(before + 1))
         ended = asyncio.ensure_future(self._process.wait())
         try:
             await asyncio.wait({connected, ended}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
             if not connected.done():
                 await self.kill()
                 raise AgentEnded(f"the agent did not connect:\n{self.log.read_text()[-4000:]}")
+            self._listener = events.listener
         finally:
             connected.cancel()
             ended.cancel()
@@ -131,7 +136,7 @@ class AgentProcess:
             if process.returncode is None:
                 process.kill()
             await process.wait()
-            await self._platform.events.disconnected()
+            await self._noticed()
 
     async def stop(self) -> int:
         """Stop it as an operator does (SIGTERM); return the exit code."""
@@ -149,5 +154,10 @@ class AgentProcess:
             raise AgentEnded("the agent was not started")
         async with asyncio.timeout(PATIENCE):
             code = await process.wait()
-        await self._platform.events.disconnected()
+        await self._noticed()
         return code
+
+    async def _noticed(self) -> None:
+        """Return when the platform knows that it is gone."""
+        if self._listener is not None:
+            await self._platform.events.gone(self._listener)

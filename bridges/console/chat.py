@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from agent.clock import SystemClock
 from bridges.console.bridge import ConsoleBridge, ConsoleSettings
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from agent.chat import ChatOptions
     from agent.settings import LoadedSettings
     from bridges.console.interactive import Terminal
+
+
+GRACE: Final = 2.0
+"""Seconds that an answer may still take when the person leaves."""
 
 
 class Idle(Protocol):
@@ -58,7 +62,7 @@ async def run_chat(loaded: LoadedSettings, options: ChatOptions) -> int:
         elif descriptor is not None:
             await say_script(conversation, agent, read_lines(descriptor))
     finally:
-        await agent.stop()
+        await agent.stop(GRACE)
     return 1 if descriptor is not None and bridge.failures else 0
 
 

@@ -86,7 +86,11 @@ def test_a_wrong_call_is_said_in_a_line_or_two(
     assert len(lines) <= 2
 
 
-def test_a_run_without_bridges_says_how_to_enable_one(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("settings", ["", "[bridges.console]\n", "[bridges.discord]\nenabled = false\n"])
+def test_a_run_without_bridges_says_how_to_enable_one(
+    settings: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plugins.toml").write_text(settings)
     assert run_command(["run"]) == 1
     said = capsys.readouterr().err
     assert "no bridge is enabled" in said

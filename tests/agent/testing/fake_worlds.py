@@ -43,7 +43,7 @@ class FakeWorld:
         return await self._say("ana", text)
 
     def mention(self, person: Author) -> str:
-        return f"@{person.external_id}"
+        return f"<@{person.external_id}>"
 
     async def pinged(self, message_id: str) -> Collection[str]:
         return self.platform.pinged(self._find(message_id))

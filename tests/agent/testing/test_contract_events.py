@@ -12,6 +12,7 @@ import pytest
 
 from agent.bridge import BridgeHost, Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent
 from agent.events import Event, MessageCreated, MessageDeleted, MessageEdited, ReactionAdded
+from agent.identity.keys import ParticipantKey
 from agent.places import ChannelRef, ServerRef, Visibility
 from agent.testing.contract import FullBridgeContract
 from agent.testing.fake_bridge import FakeBridge
@@ -155,6 +156,27 @@ class Confused(FakeBridge):
         return Sent("1001")
 
 
+class Silent(FakeBridge):
+    """Calls nobody."""
+
+    async def send(self, message: OutgoingMessage) -> Sent | OutcomeUnknown:
+        return await super().send(replace(message, mentions=()))
+
+
+class Formless(FakeBridge):
+    """Leaves a mention in the form that it has in the core."""
+
+    async def send(self, message: OutgoingMessage) -> Sent | OutcomeUnknown:
+        return await super().send(replace(message, text=message.text.replace("<@", "<person:")))
+
+
+class Stranger(FakeBridge):
+    """Does not know its own account."""
+
+    def agent_keys(self) -> frozenset[ParticipantKey]:
+        return frozenset()
+
+
 class Cardless(FakeBridge):
     """Takes no cards."""
 
@@ -237,6 +259,9 @@ WRONG: list[tuple[str, Callable[[FakePlatform], FakeBridge]]] = [
     ("test_one_key_delivers_once", lambda platform: Doubling(platform=platform)),
     ("test_nobody_is_pinged_who_may_not_be", Shouting),
     ("test_a_card_is_taken", Shouting),
+    ("test_who_is_mentioned_is_called", lambda platform: Silent(platform=platform)),
+    ("test_who_is_mentioned_is_called", lambda platform: Formless(platform=platform)),
+    ("test_what_is_sent_stands_in_history", lambda platform: Stranger(platform=platform)),
     ("test_a_text_of_the_limit_is_taken_whole", Boasting),
     ("test_history_is_oldest_first_and_bounded", lambda platform: Backwards(platform=platform)),
     ("test_history_is_oldest_first_and_bounded", lambda platform: Boundless(platform=platform)),

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from agent.bridge import Capabilities, OutcomeUnknown, OutgoingMessage, SendFailed, Sent
+from agent.bridge import BridgeStartFailed, Capabilities, OutcomeUnknown, OutgoingMessage, SendFailed, Sent
 from agent.contracts.cards import Card, CardKind
 from agent.events import MessageCreated
 from agent.testing.fake_bridge import FakeBridge, FakeBridgeSettings, bridge_section
 from agent.testing.fake_platform import FakePlatform
 from agent.testing.fake_remote import serve
-from agent.testing.fake_values import ConnectionLost, EventRefused, Lost, Refused, Replay
+from agent.testing.fake_values import EventRefused, Lost, Refused, Replay
 from agent.testing.recording_host import RecordingHost
 
 
@@ -165,7 +165,7 @@ async def test_an_agent_does_not_wait_for_ever(
     platform: FakePlatform, bridge: FakeBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.testing.fake_remote.PATIENCE", 0.05)
-    with pytest.raises(ConnectionLost, match="no fake platform is served at"):
+    with pytest.raises(BridgeStartFailed, match="no platform is served at"):
         await bridge.start(RecordingHost())
     assert isinstance(await bridge.send(message(platform)), OutcomeUnknown)
     _, channel = platform.place()
