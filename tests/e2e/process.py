@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 50.0
+PATIENCE = 100.0
 
 
 @dataclass(frozen=True)

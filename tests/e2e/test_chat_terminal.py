@@ -15,7 +15,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.process import Isthmus
+from tests.e2e.process import PATIENCE, Isthmus
+
+pytestmark = pytest.mark.timeout(240)  # each test starts a process, and the machine may be busy
 
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()][AB0]|[=>78])")
 
@@ -49,7 +51,7 @@ class Terminal:
 
     def wait_for(self, text: str) -> None:
         """Read until the text is seen behind what was waited for before."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         while (found := self.seen.find(text, self._from)) < 0:
             assert time.monotonic() < deadline, f"{text!r} was not seen in {self.seen[self._from :]!r}"
             assert self._read(), f"the chat ended before {text!r}: {self.seen[self._from :]!r}"
@@ -67,7 +69,7 @@ class Terminal:
         return bool(piece)
 
     def end(self) -> int:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
             self._read()
         return self.process.wait(1)

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.timeout(240)  # each test starts processes, and the machine may be busy
+
 ROOT = Path(__file__).parents[3]
-PATIENCE = 30.0
+PATIENCE = 100.0
 
 
 class Run:
@@ -82,7 +84,7 @@ def test_the_second_signal_stops_at_once(start: Start, number: signal.Signals, c
     began = time.monotonic()
     run.process.send_signal(number)
     assert run.end()[0] == code
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20  # far less than the 60 s that the bridge would take
 
 
 def test_a_start_can_be_given_up(start: Start) -> None:
