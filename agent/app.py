@@ -20,7 +20,7 @@ from agent.tools import TurnLost
 from agent.trace import unwatched
 from agent.turn.values import Outcome
 from agent.watchdog import Watchdog
-from agent.workbench import Workbench
+from agent.workbench import Trial, Workbench
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agent.commands import Command, CommandReply
     from agent.contracts.cards import Card
     from agent.contracts.context import Prompt
+    from agent.contracts.people import Persona
     from agent.core import Core
     from agent.events import Author, Event
     from agent.models.chat import ChatModel
@@ -221,19 +222,49 @@ class Agent:
             self._parts.sender.post(await self._parts.outbox.unsent(job.event.platform, job.event.event_id))
         return bool(aborted)
 
-    async def build_prompt(self, server: ServerRef, channel: ChannelRef, author: Author, text: str) -> Prompt:
-        """Return the prompt that a message would get there now; person and place are registered, nothing is sent."""
-        return await self._workbench.prompt(server, channel, author, text)
+    async def build_prompt(
+        self,
+        server: ServerRef,
+        channel: ChannelRef,
+        author: Author,
+        text: str,
+        *,
+        persona: str | None = None,
+        impersonate: str | None = None,
+    ) -> Prompt:
+        """Return the prompt that a message would get there now; person and place are registered, nothing is sent.
+
+        Raises:
+            PersonaRefused: there is no persona of that name.
+            ImpersonationRefused: nobody may be impersonated under the name that was given.
+        """
+        return await self._workbench.prompt(Trial(server, channel, author, persona, impersonate), text)
 
     async def call_tool(
-        self, name: str, arguments: str, server: ServerRef, channel: ChannelRef, author: Author
+        self,
+        name: str,
+        arguments: str,
+        server: ServerRef,
+        channel: ChannelRef,
+        author: Author,
+        *,
+        persona: str | None = None,
     ) -> tuple[ToolResult, tuple[Card, ...]]:
         """Run a tool as the model would in that place; `arguments` is its JSON text.
 
         Raises:
             LookupError: there is no such tool.
+            PersonaRefused: there is no persona of that name.
         """
-        return await self._workbench.call_tool(name, arguments, server, channel, author)
+        return await self._workbench.call_tool(name, arguments, Trial(server, channel, author, persona))
+
+    async def find_persona(self, name: str, server: ServerRef, channel: ChannelRef, author: Author) -> Persona:
+        """Return the persona of that name there; person and place are registered.
+
+        Raises:
+            PersonaRefused: there is none.
+        """
+        return await self._workbench.find_persona(Trial(server, channel, author, name))
 
     async def _sweep(self) -> None:
         while True:

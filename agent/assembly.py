@@ -16,11 +16,12 @@ from agent.core_preferences import NOTICE_VISIBILITY, THOUGHT_LOG, core_preferen
 from agent.embedding_worker import EmbeddingWorker
 from agent.identity.people import People
 from agent.identity.resolver import Resolver
+from agent.impersonation.repository import Impersonations
 from agent.invalidation import Invalidation
 from agent.models.embeddings import make_embedder
 from agent.models.make import make_model
 from agent.notices import NoticeRule
-from agent.personas import Personas
+from agent.personas.repository import Personas
 from agent.places import ChannelRef
 from agent.privacy.audit import Audit
 from agent.privacy.guards import MemoryGuards
@@ -82,8 +83,9 @@ async def open_core(
     store = Store(server, size=settings.database.pool_size)
     await stack.enter_async_context(store)
     await migrate(store.dsn, [CORE, *hooks.migrations])
-    people, privacy = People(store), Privacy(store)
+    people, privacy, personas = People(store), Privacy(store), Personas(store, settings.agent, clock)
     revisions = Invalidation(store)
+    revisions.listen(personas.forget)
     revisions.start()
     stack.push_async_callback(revisions.stop)
     embedder = make_embedder(settings.agent)
@@ -99,7 +101,8 @@ async def open_core(
         hooks=hooks,
         people=people,
         resolver=Resolver(people),
-        personas=Personas(store, settings.agent),
+        personas=personas,
+        impersonations=Impersonations(store, revisions, clock),
         privacy=privacy,
         guards=MemoryGuards(privacy, hooks),
         audit=Audit(store),

@@ -47,7 +47,7 @@ class OutgoingMessage:
     """The only accounts that may be pinged: each stands in the text as `<@ID>`, which the bridge gives its own form
     (`agent.identity.mentions.give_form`); everything else in the text is plain text."""
     persona_name: str | None = None
-    """Set when another persona than the default one speaks."""
+    """Set when the speaker is not the agent under its own name: another persona, or a default one that was renamed."""
     persona_avatar: str | None = None
     persona_id: int | None = None
     event_id: str | None = None

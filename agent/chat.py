@@ -24,6 +24,8 @@ class ChatOptions:
     """Print the transcript as JSON, one object a line (scripts only)."""
     clock: Clock | None = None
     """None: the machine's clock."""
+    persona: str | None = None
+    """The name of the persona that answers, where there is one of that name; None: whom a message calls."""
 
 
 class RunChat(Protocol):

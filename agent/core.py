@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from agent.embedding_worker import EmbeddingWorker
     from agent.identity.people import People
     from agent.identity.resolver import Resolver
+    from agent.impersonation.repository import Impersonations
     from agent.invalidation import Invalidation
     from agent.models.embeddings import Embedder
-    from agent.personas import Personas
+    from agent.personas.repository import Personas
     from agent.plugin_host import PluginHost
     from agent.preferences import Preferences
     from agent.privacy.audit import Audit
@@ -35,6 +36,7 @@ class Core:
     people: People
     resolver: Resolver
     personas: Personas
+    impersonations: Impersonations
     privacy: Privacy
     guards: MemoryGuards
     audit: Audit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.catalog import N_
 from agent.contracts.cards import NoticeVisibility
+from agent.impersonation.rules import CONSENT
 from agent.preferences import Preference, Preferences
 from agent.privacy.switches import MEMBER_ACCESS, PERSONAL_MEMORIES
 
@@ -23,6 +24,6 @@ THOUGHT_LOG = Preference(
 def core_preferences() -> Preferences:
     """Return a registry that holds the core's own preferences; plugins add theirs at start."""
     preferences = Preferences()
-    for preference in (NOTICE_VISIBILITY, THOUGHT_LOG, PERSONAL_MEMORIES, MEMBER_ACCESS):
+    for preference in (NOTICE_VISIBILITY, THOUGHT_LOG, PERSONAL_MEMORIES, MEMBER_ACCESS, CONSENT):
         preferences.register(preference)
     return preferences

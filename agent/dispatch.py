@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from agent import logs
 from agent.catalog import translate
 from agent.commands import Command, CommandReply, Invocation, Rights
+from agent.core_commands import core_commands
+from agent.personas.calling import default_of
 from agent.store.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class Dispatcher:
     def __init__(self, core: Core, commands: Sequence[Command], stop_turn: StopTurn) -> None:
         self._core = core
         self._stop_turn = stop_turn
-        self.commands = merged([self._stop_command(), *commands])
+        self.commands = merged([self._stop_command(), *core_commands(core), *commands])
         self._by_path = {command.path: command for command in self.commands}
 
     async def run(
@@ -85,13 +87,13 @@ class Dispatcher:
     ) -> Invocation:
         now = self._core.clock.now()
         entrance = await self._core.people.enter(server, channel, author, now)
-        personas = await self._core.personas.for_server(entrance.place.server.server_id)
+        personas = await self._core.personas.for_server(entrance.place.server.server_id, entrance.revision)
         return Invocation(
             command=command.path,
             options=options,
             place=entrance.place,
             account=entrance.account,
-            persona=next(persona for persona in personas if persona.is_default),
+            persona=default_of(personas),
             can_manage=author.can_manage,
             now=now,
             locale=self._core.settings.locale,

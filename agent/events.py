@@ -72,6 +72,8 @@ class MessageCreated:
     reply: Reply | None = None
     attachments: tuple[Attachment, ...] = ()
     webhook_id: str | None = None
+    persona: str | None = None
+    """The name of the persona that shall answer, where it is chosen by other means than the text."""
     type: Literal["message_created"] = "message_created"
 
 

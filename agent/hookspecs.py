@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from agent.contracts.recall import RecallCandidate, RecallQuery
     from agent.core import Core
     from agent.events import MessageCreated
+    from agent.places import Place
     from agent.tools import Connection, Json, Tool
     from agent.turn.values import Turn
 
@@ -169,6 +170,16 @@ async def person_registered(account: Account) -> None:
 @_spec(Mode.COLLECT)
 async def identity_registered(speaker: Speaker) -> None:
     """Called after a proxied identity was attested for the first time and its rows are committed."""
+
+
+@_spec(Mode.COLLECT)
+async def channel_seen(place: Place) -> None:
+    """Called after a message came from a channel that this process has not seen, or not under this name."""
+
+
+@_spec(Mode.COLLECT)
+async def count_lineage(server_id: int, lineage_id: int) -> dict[str, int]:
+    """Called when a persona is deleted or changes its lineage: return how much is kept in it there, by kind."""
 
 
 @_spec(Mode.COLLECT)

@@ -13,6 +13,7 @@ from agent.contracts.people import Speaker
 from agent.events import MessageCreated, MessageDeleted
 from agent.hookspecs import Attested, Hold, Unavailable
 from agent.models import usage_counters
+from agent.seen_channels import SeenChannels
 from agent.store.errors import StoreError
 from agent.text import clean, clip, one_line
 from agent.tools import TurnLost
@@ -69,6 +70,7 @@ class Reception:
     refusals: Refusals
     cooldowns: Cooldowns
     addressing: Addressing
+    seen: SeenChannels = field(default_factory=SeenChannels)
     order: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
     """One lock for each conversation whose events are being taken."""
 
@@ -128,6 +130,8 @@ class Reception:
 
     async def _enter(self, event: MessageCreated) -> Entrance:
         entrance = await self.core.people.enter(event.server, event.channel, event.author, self.core.clock.now())
+        if self.seen.is_news(entrance.place):
+            self.background.start(self.core.hooks.collect("channel_seen", place=entrance.place))
         if entrance.is_new:
             self.background.start(self.core.hooks.collect("person_registered", account=entrance.account))
         return entrance
@@ -149,7 +153,12 @@ class Reception:
                 return Speaker(account.key, account.user_id, account.display_name)
 
     async def _decide(self, event: MessageCreated, entrance: Entrance) -> Admitted | Declined:
-        personas = await self.core.personas.for_server(entrance.place.server.server_id)
+        server_id = entrance.place.server.server_id
+        personas = await self.core.personas.for_server(server_id, entrance.revision)
+        reply = event.reply
+        if reply is not None and reply.to_agent and reply.persona_id is None and len(personas) > 1:
+            speaker = await self.core.personas.of_message(event.platform, reply.message_id, server_id)
+            event = replace(event, reply=replace(reply, persona_id=speaker))
         return decide(event, entrance.place, entrance.account, personas, self.addressing)
 
     async def _admit(self, event: MessageCreated, entrance: Entrance, speaker: Speaker, decision: Admitted) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent.contracts.people import Speaker
 from agent.events import MessageCreated
+from agent.identity.directory import Scope
+from agent.impersonation.asking import find_target
+from agent.personas.calling import called_in, default_of
+from agent.personas.rules import find
 from agent.reception import cleaned
 from agent.tool_runner import run_tool
 from agent.turn.job import Job
@@ -15,13 +20,28 @@ from agent.turn.values import Why
 if TYPE_CHECKING:
     from agent.contracts.cards import Card
     from agent.contracts.context import Prompt
+    from agent.contracts.people import Persona
     from agent.core import Core
     from agent.events import Author
+    from agent.identity.people import Entrance
     from agent.places import ChannelRef, ServerRef
     from agent.tool_registry import ToolRegistry
     from agent.tools import Connection, ToolResult
     from agent.turn.flow import Flow
     from agent.turn.values import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Where and as whom something is tried."""
+
+    server: ServerRef
+    channel: ChannelRef
+    author: Author
+    persona: str | None = None
+    """The name of the persona that shall answer; None: whom the text calls, or the default one."""
+    impersonate: str | None = None
+    """In whose style the answer shall be."""
 
 
 class Workbench:
@@ -32,18 +52,22 @@ class Workbench:
         self._flow = flow
         self._tools = tools
 
-    async def prompt(self, server: ServerRef, channel: ChannelRef, author: Author, text: str) -> Prompt:
-        """Return the prompt that this message would get now, without what the platform knows of earlier messages."""
-        prompt, _ = await self._flow.prompt(await self._turn(server, channel, author, text))
+    async def prompt(self, spot: Trial, text: str) -> Prompt:
+        """Return the prompt that this message would get now, without what the platform knows of earlier messages.
+
+        Raises:
+            PersonaRefused: there is no persona of that name.
+            ImpersonationRefused: nobody may be impersonated under the name that was given.
+        """
+        prompt, _ = await self._flow.prompt(await self._turn(spot, text))
         return prompt
 
-    async def call_tool(
-        self, name: str, arguments: str, server: ServerRef, channel: ChannelRef, author: Author
-    ) -> tuple[ToolResult, tuple[Card, ...]]:
+    async def call_tool(self, name: str, arguments: str, spot: Trial) -> tuple[ToolResult, tuple[Card, ...]]:
         """Run a tool there; return its result and the cards that a conversation would have shown.
 
         Raises:
             LookupError: there is no such tool.
+            PersonaRefused: there is no persona of that name.
         """
         tool = self._tools.get(name)
         if tool is None:
@@ -54,32 +78,52 @@ class Workbench:
             del conn, result  # no turn goes on from here, so there is nothing to check point
             shown.extend(cards)
 
-        turn = await self._turn(server, channel, author, "")
+        turn = await self._turn(spot, "")
         context = self._flow.context(turn, name, effect)
         result = await run_tool(tool, arguments, context, ids=self._core.ids, deadline=self._flow.limits.tool_seconds)
         return result, tuple(shown)
 
-    async def _turn(self, server: ServerRef, channel: ChannelRef, author: Author, text: str) -> Turn:
+    async def find_persona(self, spot: Trial) -> Persona:
+        """Return the persona that a trial names, or the default one.
+
+        Raises:
+            PersonaRefused: there is no persona of that name.
+        """
+        entrance = await self._core.people.enter(spot.server, spot.channel, spot.author, self._core.clock.now())
+        return await self._persona(spot, entrance, "")
+
+    async def _persona(self, spot: Trial, entrance: Entrance, text: str) -> Persona:
+        personas = await self._core.personas.for_server(entrance.place.server.server_id, entrance.revision)
+        if spot.persona is not None:
+            return find(personas, spot.persona)
+        called = called_in(text, personas)
+        return called.persona if called else default_of(personas)
+
+    async def _turn(self, spot: Trial, text: str) -> Turn:
         now = self._core.clock.now()
         turn_id = self._core.ids.new()
         event = cleaned(
             MessageCreated(
-                platform=server.platform,
+                platform=spot.server.platform,
                 event_id=turn_id,
                 message_id=turn_id,
-                server=server,
-                channel=channel,
-                author=author,
+                server=spot.server,
+                channel=spot.channel,
+                author=spot.author,
                 text=text,
                 occurred_at=now,
                 mentions_agent=True,
+                persona=spot.persona,
             ),
             self._core.settings.limits.max_message_chars,
         )
-        entrance = await self._core.people.enter(server, channel, event.author, now)
+        entrance = await self._core.people.enter(spot.server, spot.channel, event.author, now)
         account = entrance.account
-        personas = await self._core.personas.for_server(entrance.place.server.server_id)
-        persona = next(persona for persona in personas if persona.is_default)
+        persona = await self._persona(spot, entrance, event.text)
         speaker = Speaker(account.key, account.user_id, account.display_name)
         job = Job(event, entrance.place, account, speaker, persona, Why.COMMAND)
-        return await prepare(job, self._core, None, turn_id=turn_id, attempt=1)
+        turn = await prepare(job, self._core, None, turn_id=turn_id, attempt=1)
+        if spot.impersonate is None:
+            return turn
+        target = await find_target(self._core, Scope.of(turn), spot.impersonate, account, is_manager=True)
+        return replace(turn, impersonating=target.account)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 import typer
 
 from agent.cli.errors import CallRefused, CommandFailed
-from agent.cli.options import ConfigOption, DataOption, NowOption, parse_now
+from agent.cli.options import ConfigOption, DataOption, NowOption, PersonaOption, parse_now
 
 if TYPE_CHECKING:
     from agent.chat import RunChat
@@ -36,6 +36,7 @@ def chat(
         typer.Option("--script", metavar="FILE", help="Say the lines of a file; - for standard input."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the transcript as one JSON object a line.")] = False,
+    persona: PersonaOption = None,
     now: NowOption = None,
 ) -> int:
     """Talk with the agent in this terminal.
@@ -48,6 +49,7 @@ def chat(
     from agent.chat import ChatOptions
     from agent.cli.opened import complete, load, logged
     from agent.clock import ShiftedClock
+    from agent.personas.rules import PersonaRefused
 
     moment = parse_now(now)
     start = _start(speaker, server, channel, direct=direct)
@@ -57,7 +59,10 @@ def chat(
     run_chat = _front_end(loaded)
     clock = None if moment is None else ShiftedClock(moment)
     with logged(loaded):
-        return complete(run_chat(loaded, ChatOptions(start, script, as_json, clock)))
+        try:
+            return complete(run_chat(loaded, ChatOptions(start, script, as_json, clock, persona)))
+        except PersonaRefused as refused:
+            raise CallRefused(str(refused)) from None
 
 
 def _start(speaker: str | None, server: str | None, channel: str | None, *, direct: bool) -> Whereabouts:

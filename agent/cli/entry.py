@@ -15,6 +15,7 @@ from agent.cli import (
     chat,
     doctor,
     migrate,
+    persona,
     plugins,
     prompt,
     resolve,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "isthmus"
 BUILT_IN: Final = frozenset(
-    {"backup", "chat", "doctor", "migrate", "plugins", "prompt", "resolve", "restore", "run", "tools"}
+    {"backup", "chat", "doctor", "migrate", "persona", "plugins", "prompt", "resolve", "restore", "run", "tools"}
 )
 _HELP: Final = """One chat agent for Discord and Matrix that remembers people correctly.
 
@@ -69,6 +70,7 @@ def build_app() -> typer.Typer:
     add_command(app, "run", run.run)
     add_command(app, "doctor", doctor.doctor)
     add_command(app, "migrate", migrate.migrate)
+    app.add_typer(persona.app, name="persona")
     app.add_typer(plugins.app, name="plugins")
     app.add_typer(tools.app, name="tools")
     add_command(app, "prompt", prompt.prompt)

@@ -41,6 +41,10 @@ PersonOption = Annotated[
     str | None,
     typer.Option("--as", metavar="PERSON", help="platform:id, or a unique name.", show_default="your user name"),
 ]
+PersonaOption = Annotated[
+    str | None,
+    typer.Option("--persona", metavar="NAME", help="The persona that answers.", show_default="whom the text calls"),
+]
 NowOption = Annotated[
     str | None,
     typer.Option("--now", metavar="TIME", help="Act as if it were this moment (ISO 8601).", show_default=False),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from agent.cli.errors import OK
+from agent.cli.errors import OK, CallRefused
 from agent.cli.options import (
     ChannelOption,
     ConfigOption,
     DataOption,
     JsonOption,
     NowOption,
+    PersonaOption,
     PersonOption,
     ServerOption,
     parse_now,
@@ -39,6 +41,11 @@ def prompt(
     text: Annotated[
         str, typer.Option("--text", metavar="TEXT", help="The message that would be answered.")
     ] = _DEFAULT_TEXT,
+    persona: PersonaOption = None,
+    impersonate: Annotated[
+        str | None,
+        typer.Option("--impersonate", metavar="PERSON", help="In whose style the answer shall be.", show_default=False),
+    ] = None,
     now: NowOption = None,
     as_json: JsonOption = False,
 ) -> int:
@@ -47,16 +54,39 @@ def prompt(
     from agent.cli.where import Asked
 
     moment = parse_now(now)
-    return complete(_prompt(load(config, data), Asked(server, channel, person), text, moment, as_json=as_json))
+    wanted = _Wanted(Asked(server, channel, person), text, persona, impersonate)
+    return complete(_prompt(load(config, data), wanted, moment, as_json=as_json))
 
 
-async def _prompt(loaded: LoadedSettings, asked: Asked, text: str, now: datetime | None, *, as_json: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Whose prompt is asked for."""
+
+    asked: Asked
+    text: str
+    persona: str | None
+    impersonate: str | None
+
+
+async def _prompt(loaded: LoadedSettings, wanted: _Wanted, now: datetime | None, *, as_json: bool) -> int:
     from agent.cli.opened import opened_agent
     from agent.cli.where import find_place
+    from agent.impersonation.asking import ImpersonationRefused
+    from agent.personas.rules import PersonaRefused
 
     async with opened_agent(loaded, now) as agent:
-        spot = await find_place(agent.core.store, asked)
-        built = await agent.build_prompt(spot.server, spot.channel, spot.author, text)
+        spot = await find_place(agent.core.store, wanted.asked)
+        try:
+            built = await agent.build_prompt(
+                spot.server,
+                spot.channel,
+                spot.author,
+                wanted.text,
+                persona=wanted.persona,
+                impersonate=wanted.impersonate,
+            )
+        except (PersonaRefused, ImpersonationRefused) as refused:
+            raise CallRefused(str(refused)) from None
     if as_json:
         print_json(as_data(built))
     else:

@@ -28,3 +28,7 @@ WHERE servers.platform = $4 AND servers.external_id = $5
   AND ($2::text IS NULL OR channels.external_id IN ($2, $3) OR lower(channels.name) = $3)
 ORDER BY channels.external_id
 LIMIT 20;
+
+-- name: server_id
+-- The row of a server by platform and id.
+SELECT server_id FROM servers WHERE platform = $1 AND external_id = $2;

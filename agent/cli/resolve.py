@@ -57,8 +57,7 @@ async def _found(agent: Agent, spot: Spot, name: str) -> Resolution:
 
     core = agent.core
     entrance = await core.people.enter(spot.server, spot.channel, spot.author, core.clock.now())
-    personas = await core.personas.for_server(entrance.place.server.server_id)
-    persona = next(each for each in personas if each.is_default)
+    persona = await core.personas.default(entrance.place.server.server_id)
     people = await core.people.participants(entrance.place, [spot.author.key], reserved=[persona.nickname])
     scope = Scope(entrance.place, people, persona, persona.nickname, speaker=people[0] if people else None)
     found: Resolution = await core.resolver.resolve(name, scope)

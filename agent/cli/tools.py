@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from agent.cli.options import (
     DataOption,
     JsonOption,
     NowOption,
+    PersonaOption,
     PersonOption,
     ServerOption,
     parse_now,
@@ -45,6 +47,7 @@ def call_tool(
     server: ServerOption = None,
     channel: ChannelOption = None,
     person: PersonOption = None,
+    persona: PersonaOption = None,
     now: NowOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, as it is done anyway.", hidden=True)] = True,  # noqa: ARG001
 ) -> int:
@@ -54,8 +57,18 @@ def call_tool(
 
     moment = parse_now(now)
     _check_object(arguments)
-    asked = Asked(server, channel, person)
-    return complete(_call(load(config, data), asked, name, arguments, moment))
+    call = _Call(name, arguments, Asked(server, channel, person), persona)
+    return complete(_call(load(config, data), call, moment))
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A tool, its arguments as JSON, and where and for whom it runs."""
+
+    name: str
+    arguments: str
+    asked: Asked
+    persona: str | None
 
 
 def _check_object(text: str) -> None:
@@ -91,19 +104,25 @@ async def _list(loaded: LoadedSettings, *, as_json: bool) -> int:
     return OK
 
 
-async def _call(loaded: LoadedSettings, asked: Asked, name: str, arguments: str, now: datetime | None) -> int:
+async def _call(loaded: LoadedSettings, call: _Call, now: datetime | None) -> int:
     from agent.cli.opened import opened_agent
     from agent.cli.where import find_place
+    from agent.personas.rules import PersonaRefused
     from agent.tool_runner import TOOL_FAILED
 
     async with opened_agent(loaded, now) as agent:
-        tool = agent.tools.get(name)
+        tool = agent.tools.get(call.name)
         if tool is None:
-            near = agent.tools.nearest(name)
+            near = agent.tools.nearest(call.name)
             suggestion = f" (did you mean {near}?)" if near else ""
-            raise CallRefused(f"there is no tool {name[:64]!r}{suggestion}; `isthmus tools list` shows them")
-        spot = await find_place(agent.core.store, asked)
-        result, _cards = await agent.call_tool(name, arguments, spot.server, spot.channel, spot.author)
+            raise CallRefused(f"there is no tool {call.name[:64]!r}{suggestion}; `isthmus tools list` shows them")
+        spot = await find_place(agent.core.store, call.asked)
+        try:
+            result, _cards = await agent.call_tool(
+                call.name, call.arguments, spot.server, spot.channel, spot.author, persona=call.persona
+            )
+        except PersonaRefused as refused:
+            raise CallRefused(str(refused)) from None
     shown: dict[str, Any] = result.as_json()
     print_json(shown)
     if result.status == TOOL_FAILED:

@@ -69,6 +69,13 @@ async def find_account(store: Store, text: str) -> int:
     return account_id
 
 
+async def find_server_id(store: Store, server: ServerRef) -> int | None:
+    """Return the row of a server; None when nobody has entered it."""
+    async with store.connection() as connection:
+        found: int | None = await connection.fetchval(QUERIES["server_id"], server.platform, server.external_id)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Wanted:
     """One option, split: without a platform the key is a name."""

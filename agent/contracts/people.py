@@ -81,6 +81,8 @@ class Persona:
     avatar: str | None
     triggers: tuple[str, ...]
     is_default: bool
+    is_renamed: bool = False
+    """Whether a default persona bears another name than the deployment's, which the agent's own account bears."""
 
 
 GLOBAL_LINEAGE = 0

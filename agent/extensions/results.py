@@ -207,6 +207,8 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "turn_finished": _nothing,
     "person_registered": _nothing,
     "identity_registered": _nothing,
+    "channel_seen": _nothing,
+    "count_lineage": _counts,
     "export_person": _json_object,
     "erase_person": _counts,
     "health": _health,

@@ -69,8 +69,13 @@ def _normalise_once(name: str) -> str:
 
 def label(name: str, key: ParticipantKey) -> str:
     """Return a name as it may be shown: one line, at most 64 characters, nothing hidden in it, never empty."""
-    shown = clip(_BLANK.sub(" ", _HIDDEN.sub("", one_line(clean(name[:_INPUT_LIMIT])))).strip(), LABEL_LIMIT)
+    shown = clip(shown_name(name), LABEL_LIMIT)
     return shown if normalise(shown) else fallback_label(key)
+
+
+def shown_name(name: str) -> str:
+    """Return a name as one line with nothing hidden in it; possibly empty, and of any length up to 1,024."""
+    return _BLANK.sub(" ", _HIDDEN.sub("", one_line(clean(name[:_INPUT_LIMIT])))).strip()
 
 
 def fallback_label(key: ParticipantKey) -> str:
@@ -83,5 +88,5 @@ def fallback_label(key: ParticipantKey) -> str:
 
 def place_name(name: str, external_id: str) -> str:
     """Return the name of a server or channel as it may be kept and shown; its id where it shows nothing."""
-    shown = clip(_BLANK.sub(" ", _HIDDEN.sub("", one_line(clean(name[:_INPUT_LIMIT])))).strip(), 2 * LABEL_LIMIT)
+    shown = clip(shown_name(name), 2 * LABEL_LIMIT)
     return shown if normalise(shown) else clip(one_line(clean(external_id)), 2 * LABEL_LIMIT)

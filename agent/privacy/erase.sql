@@ -55,8 +55,12 @@ WHERE account_id = ANY ($1::bigint[]) OR user_id = ANY ($2::bigint[]);
 DELETE FROM names WHERE account_id = ANY ($1::bigint[]);
 
 -- name: forget_settings
--- Removes what the person has set.
-DELETE FROM account_settings WHERE account_id = ANY ($1::bigint[]);
+-- Removes what the person has set, but for a refusal to be impersonated, which protects; and wishes for it.
+WITH wishes AS (
+    DELETE FROM impersonations WHERE account_id = ANY ($1::bigint[]) OR asked_by = ANY ($1::bigint[])
+)
+DELETE FROM account_settings
+WHERE account_id = ANY ($1::bigint[]) AND NOT (key = 'impersonation.consent' AND value = '"off"');
 
 -- name: forget_confirmations
 -- Removes what the person was asked back about.

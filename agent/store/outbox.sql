@@ -21,7 +21,8 @@ WITH settled AS (
     RETURNING platform, event_id, channel, message_id
 )
 INSERT INTO messages (platform, message_id, channel_id, persona_id, event_id, part, created_at)
-SELECT settled.platform, settled.message_id, channels.channel_id, $6::bigint, settled.event_id, $7::smallint, $5
+SELECT settled.platform, settled.message_id, channels.channel_id,
+       (SELECT persona_id FROM personas WHERE persona_id = $6::bigint), settled.event_id, $7::smallint, $5
   FROM settled JOIN channels ON channels.platform = settled.platform AND channels.external_id = settled.channel
  WHERE settled.message_id IS NOT NULL
 ON CONFLICT (platform, message_id) DO NOTHING;

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent.contracts.people import PrivacyLevel
-from agent.personas import called_in
+from agent.personas.calling import called_in, default_of, named
 from agent.turn.values import Why
 
 if TYPE_CHECKING:
@@ -57,10 +57,6 @@ class Declined:
     reason: Reason
 
 
-def _default(personas: tuple[Persona, ...]) -> Persona:
-    return next(persona for persona in personas if persona.is_default)
-
-
 def decide(
     event: MessageCreated, place: Place, account: Account, personas: tuple[Persona, ...], addressing: Addressing
 ) -> Admitted | Declined:
@@ -73,8 +69,7 @@ def decide(
         return Declined(Reason.BOT)
     if not event.text.strip() and not event.attachments:
         return Declined(Reason.EMPTY)
-    found = called_in(event.text, personas)
-    called = found.persona if found else None
+    called = _called(event, personas)
     why = _on_purpose(event, place)
     if why is None and not addressing.deliberate and account.privacy is not PrivacyLevel.FULL:
         why = _by_chance(place, addressing, is_called=called is not None)
@@ -82,7 +77,15 @@ def decide(
         return Declined(Reason.NOT_ADDRESSED)
     answered = event.reply.persona_id if why is Why.REPLY and event.reply is not None else None
     replied = next((persona for persona in personas if persona.persona_id == answered), None)
-    return Admitted(why, replied or called or _default(personas))
+    return Admitted(why, replied or called or default_of(personas))
+
+
+def _called(event: MessageCreated, personas: tuple[Persona, ...]) -> Persona | None:
+    """Return the persona that was chosen for this message, else the one that its text calls."""
+    if event.persona is not None and (chosen := named(personas, event.persona)) is not None:
+        return chosen
+    found = called_in(event.text, personas)
+    return found.persona if found else None
 
 
 def _on_purpose(event: MessageCreated, place: Place) -> Why | None:

@@ -21,7 +21,7 @@ def answer(turn: Turn, text: str, capabilities: Capabilities) -> tuple[OutgoingM
     """
     outgoing = place_mentions(clean(text), turn.participants)
     parts = split(outgoing.text, capabilities.message_limit, MEASURES[capabilities.length_unit])
-    persona = None if turn.persona.is_default else turn.persona
+    persona = None if turn.persona.is_default and not turn.persona.is_renamed else turn.persona
     return tuple(
         OutgoingMessage(
             key=f"{turn.event.platform}:{turn.event.event_id}:{number}",

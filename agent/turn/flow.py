@@ -92,6 +92,7 @@ class Flow:
             if await self.core.hooks.guard("guard_turn", turn=turn) is not None:
                 await self._end(turn, Outcome.IGNORED, "")
                 return
+            turn = await self.core.impersonations.applied(turn)
             prompt, recalled = await self.prompt(turn)
             ledger = self._ledger(turn)
             async with self._typing(turn):
@@ -152,7 +153,7 @@ class Flow:
         return await run_loop(
             self.model,
             prompt,
-            tuple(self.tools),
+            tuple(self.tools) if turn.impersonating is None else (),  # what is said in play is no fact to keep
             context=lambda name, effect: self.context(turn, name, effect),
             ledger=ledger,
             limits=self.limits,

@@ -71,14 +71,16 @@ async def prepare(
     async with core.store.connection() as conn:
         chosen = await read_rows(conn, job.place.server.server_id, job.account.account_id)
         revisions = await read_revisions(conn, _owners(job, participants))
+    server_id = job.place.server.server_id
+    persona = await core.personas.current(job.persona, revisions.get(server_owner(server_id)))
     return Turn(
         turn_id=turn_id,
         event=job.event,
         place=job.place,
         account=job.account,
         speaker=job.speaker,
-        persona=job.persona,
-        bot_name=job.persona.nickname,
+        persona=persona,
+        bot_name=persona.nickname,
         now=core.clock.now(),
         why=job.why,
         attempt=attempt,

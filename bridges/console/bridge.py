@@ -95,6 +95,8 @@ class ConsoleBridge:
         self.screen: Screen = screen or _NoScreen()
         self.people: OrderedDict[str, str] = OrderedDict()
         """Who has spoken: id to name, the last one last."""
+        self.persona: str | None = None
+        """The name of the persona that shall answer, in servers that have one of that name."""
         self.failures = 0
         """Turns and commands that failed."""
         self._clock = clock or SystemClock()
@@ -143,6 +145,7 @@ class ConsoleBridge:
             occurred_at=self._clock.now(),
             mentions_agent=self.settings.answer_everything or where.direct,
             mentions=self._mentioned(text),
+            persona=self.persona,
         )
         self._meet(event.author)
         self._remember(event.channel, HistoryMessage(key, event.author, text, event.occurred_at))

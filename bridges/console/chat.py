@@ -38,6 +38,7 @@ async def run_chat(loaded: LoadedSettings, options: ChatOptions) -> int:
 
     Raises:
         FeedFailed: the script cannot be read.
+        PersonaRefused: where the conversation begins there is no persona of the name that was asked for.
     """
     from agent.app import Agent
 
@@ -46,6 +47,7 @@ async def run_chat(loaded: LoadedSettings, options: ChatOptions) -> int:
     descriptor = None if script is None else open_feed(script)
     clock = options.clock or SystemClock()
     bridge = ConsoleBridge(_settings(loaded), clock=clock, agent_name=loaded.settings.agent.name)
+    bridge.persona = options.persona
     terminal: Terminal | None = None
     if descriptor is None:
         from bridges.console.interactive import Terminal
@@ -56,7 +58,10 @@ async def run_chat(loaded: LoadedSettings, options: ChatOptions) -> int:
         bridge.screen = JsonScreen(sys.stdout) if options.as_json else TextScreen(sys.stdout)
     agent = await Agent.start(loaded, bridges=[bridge], clock=clock, watch=bridge.watch)
     try:
-        conversation = Conversation(bridge, options.start)
+        start = options.start
+        if options.persona is not None:
+            await agent.find_persona(options.persona, start.server_ref, start.channel_ref, start.author)
+        conversation = Conversation(bridge, start)
         if terminal is not None:
             await terminal.talk(conversation, greeting(loaded))
         elif descriptor is not None:

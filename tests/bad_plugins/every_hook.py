@@ -63,6 +63,14 @@ class EveryHook:
         return await self._do("identity_registered")
 
     @hookimpl
+    async def channel_seen(self, place):
+        return await self._do("channel_seen")
+
+    @hookimpl
+    async def count_lineage(self, server_id, lineage_id):
+        return await self._do("count_lineage")
+
+    @hookimpl
     async def export_person(self, account):
         return await self._do("export_person")
 

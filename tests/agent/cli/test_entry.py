@@ -35,7 +35,11 @@ def test_each_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_config_and_data_are_options_of_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
-    groups = {"plugins": ["list"], "tools": ["list", "call"]}
+    groups = {
+        "persona": ["list", "create", "rename", "default", "share-lineage", "delete"],
+        "plugins": ["list"],
+        "tools": ["list", "call"],
+    }
     for name in sorted(BUILT_IN):
         for sub in groups.get(name, [""]):
             assert run_command([word for word in (name, sub, "--help") if word]) == 0

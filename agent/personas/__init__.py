@@ -1,0 +1,1 @@
+"""The characters that the agent plays in a server: kept, called and changed."""
