@@ -52,6 +52,11 @@ def words_to_keep(*texts: str) -> list[str]:
     return list(_distinct(texts, MOST_WORDS))
 
 
+def with_names(text: str, *names: str) -> str:
+    """Return what is embedded of a text that is kept: the names of whom it is by and about, then the text."""
+    return f"{', '.join(dict.fromkeys(names))}: {text}" if names else text
+
+
 def terms(question: str, frequent: Collection[str] = frozenset(), most: int = MOST_TERMS) -> list[str]:
     """Return the distinct words to look for: without single letters, and without the frequent unless all are."""
     asked = list(_distinct((question,), MOST_WORDS))

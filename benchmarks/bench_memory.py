@@ -37,12 +37,14 @@ from agent.testing.loop_watch import LoopWatch
 from agent.turn.values import Turn, Why, server_owner, user_owner
 from benchmarks.common import durable_cluster, percentiles
 from plugins.memory.cards import Wording
-from plugins.memory.context import StandingContext
+from plugins.memory.context import Forgetting, StandingContext
+from plugins.memory.recall import RecallCollector
 from plugins.memory.remembered import RememberedCache
 from plugins.memory.repository import MemoryRepository
 from plugins.memory.saving import Request, Writing, save
+from plugins.memory.search import MemorySearch, Retrieval
 from plugins.memory.seen import SeenVersions
-from plugins.memory.settings import MemorySettings
+from plugins.memory.settings import DecaySettings, MemorySettings
 
 GOALS: Final = {
     "one_writer_over_bare_p50": 1.3,
@@ -231,7 +233,8 @@ async def contexts(bench: Bench, scale: Scale) -> dict[str, Any]:
     """Measure the standing blocks, from the cache and from the database."""
     turn = await turn_of(bench, scale)
     cache = RememberedCache(bench.repository, SystemClock())
-    context = StandingContext(bench.repository, cache, bench.guards, SeenVersions())
+    forgetting = Forgetting(DecaySettings(), Retrieval(MemorySearch(bench.store), None), RecallCollector())
+    context = StandingContext(bench.repository, cache, bench.guards, SeenVersions(), forgetting)
     expected = scale.memories * (1 + scale.people)
 
     async def prepare() -> None:

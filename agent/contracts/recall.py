@@ -12,7 +12,8 @@ class RecallQuery:
 
     text: str
     vector: tuple[float, ...] | None = None
-    """Of length one; None when embeddings are off or came too late: then words alone count."""
+    """Of the text without the names that it holds, of length one; None when embeddings are off or came too late: then
+    words alone count."""
     model: str | None = None
     """The embedding model, by name: only vectors of the same name may be compared with it."""
     named: frozenset[str] = frozenset()

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from agent import logs
 from agent.contracts.context import ContextEntry, ContextItem, Role, Section, Tag
 from agent.contracts.recall import RecallCandidate, RecallQuery
+from agent.identity.mentions import Labels, readable
+from agent.identity.naming import Bearer, Naming, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from agent.contracts.people import Participant
     from agent.models.embeddings import Embedder
     from agent.plugin_host import PluginHost
     from agent.turn.values import Turn
@@ -26,12 +29,12 @@ EMBED_DEADLINE: Final = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each kind of evidence counts; measured by benchmarks/bench_recall.py."""
+    """How much each kind of evidence counts; chosen by benchmarks/bench_recall.py."""
 
     lexical: float = 1.0
-    vector: float = 0.6
-    named: float = 0.5
-    """Added for what is by or about somebody whom the text names."""
+    vector: float = 1.0
+    named: float = 1.5
+    """Added for what is by or about somebody whom the text names: more than either of the others alone."""
 
 
 def rank(
@@ -60,24 +63,41 @@ def rank(
     return tuple(sorted(fitting, key=lambda c: (-score(c), c.identity))[:most])
 
 
-async def ask(turn: Turn, embedder: Embedder | None) -> RecallQuery:
-    """Return the turn's query; embedding it is bounded in time and never fails the turn."""
-    text = turn.event.text.strip()
-    named = frozenset(
-        key
-        for person in turn.participants[1:]
-        if person.label.casefold() in text.casefold() or person.account.key in turn.event.mentions
-        for key in (f"account:{person.account.account_id}", f"user:{person.speaker.user_id}")
-    )
+async def make_query(text: str, said: Naming, embedder: Embedder | None) -> RecallQuery:
+    """Return the query for a text and for what it says about whom.
+
+    What is embedded is the text without the names: a name lies near to every text with that name, whatever it is about,
+    and whom a row is about is known better from `people`. Embedding is bounded in time and never fails the turn.
+    """
     if embedder is None or not text:
-        return RecallQuery(text, named=named)
+        return RecallQuery(text, named=said.keys)
     try:
         async with asyncio.timeout(EMBED_DEADLINE):
-            (vector,) = await embedder.embed([text])
+            (vector,) = await embedder.embed([said.rest])
     except Exception as error:  # noqa: BLE001 - a model's failure costs only comfort here
         log.warning("query_not_embedded", model=embedder.name, error=type(error).__name__)
-        return RecallQuery(text, named=named)
-    return RecallQuery(text, tuple(vector), embedder.name, named)
+        return RecallQuery(text, named=said.keys)
+    return RecallQuery(text, tuple(vector), embedder.name, said.keys)
+
+
+async def ask(turn: Turn, embedder: Embedder | None) -> RecallQuery:
+    """Return the turn's query: its text with readable mentions, whom it names, and its vector."""
+    others = turn.participants[1:]
+    labels = dict(Labels.of(turn.participants).people) | {key.id: turn.bot_name for key in turn.bot_keys}
+    text = readable(turn.event.text, Labels(labels)).strip()
+    said = naming(text, [Bearer(frozenset(), turn.bot_name), *map(_bearer, others)])
+    mentioned = frozenset(
+        key for person in others if person.account.key in turn.event.mentions for key in _bearer(person).keys
+    )
+    return await make_query(text, replace(said, keys=said.keys | mentioned), embedder)
+
+
+def _bearer(person: Participant) -> Bearer:
+    """Return a participant with the names that mean that person."""
+    account = person.account
+    user_id = person.speaker.user_id
+    keys = {f"account:{account.account_id}"} | ({f"user:{user_id}"} if user_id is not None else set())
+    return Bearer(frozenset(keys), person.label, (account.username,) if account.username else ())
 
 
 async def recall(turn: Turn, hooks: PluginHost, embedder: Embedder | None) -> tuple[RecallCandidate, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import asyncpg
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
     from agent.contracts.context import ContextItem
     from agent.contracts.memory import MemoryWrite
     from agent.contracts.people import Account
+    from agent.contracts.recall import RecallCandidate, RecallQuery
     from agent.core import Core
     from agent.tools import Connection, Json, Tool
     from agent.turn.values import Turn
     from plugins.memory.context import StandingContext
+    from plugins.memory.recall import MemoryRecall
     from plugins.memory.repository import MemoryRepository
+    from plugins.memory.search import MemorySearch, MemoryVectors
     from plugins.memory.toolbox import Toolbox
 
 _log = logs.get_logger("plugins.memory")
@@ -46,24 +50,42 @@ class MemoryPlugin:
     @hookimpl
     async def start(self, core: Core) -> None:
         """Put the parts together; make the table of embeddings where pgvector has come since the migration."""
-        from plugins.memory.context import StandingContext
+        from agent.store.frequent_words import FrequentWords
+        from plugins.memory.context import Forgetting, StandingContext
+        from plugins.memory.recall import MemoryRecall, RecallCollector
         from plugins.memory.remembered import RememberedCache
         from plugins.memory.repository import MemoryRepository
         from plugins.memory.saving import Writing
+        from plugins.memory.search import MemorySearch, MemoryVectors, Retrieval
         from plugins.memory.seen import SeenVersions
         from plugins.memory.toolbox import CHANNEL_MEMORY, SELF_TEACHING, Toolbox
 
         self._core = core
         self._repository: MemoryRepository = MemoryRepository(core.store)
         seen = SeenVersions()
-        writing = Writing(core.store, self._repository, core.guards, core.revisions, core.clock, self._settings)
+        self._search: MemorySearch = MemorySearch(core.store)
+        self._vectors: MemoryVectors = MemoryVectors(core.store, self._search)
+        retrieval, collector = Retrieval(self._search, core.embedder), RecallCollector()
+        writing = Writing(
+            core.store,
+            self._repository,
+            core.guards,
+            core.revisions,
+            core.clock,
+            self._settings,
+            can_recall=retrieval.is_available,
+            wake=partial(core.embedding_worker.wake, self._vectors.name),
+        )
         self._toolbox: Toolbox = Toolbox(writing, core.resolver, seen, core.settings.locale)
         cache = RememberedCache(self._repository, core.clock)
         core.revisions.listen(cache.forget)
-        self._context: StandingContext = StandingContext(self._repository, cache, core.guards, seen)
+        forgetting = Forgetting(self._settings.decay, retrieval, collector)
+        self._context: StandingContext = StandingContext(self._repository, cache, core.guards, seen, forgetting)
+        frequent = [FrequentWords(core.store, core.clock, table) for table in ("server_memories", "personal_memories")]
+        self._recall: MemoryRecall = MemoryRecall(self._search, collector, tuple(frequent), core.revisions)
         for preference in (SELF_TEACHING, CHANNEL_MEMORY):
             core.preferences.register(preference)
-        await self._repository.prepare_embeddings()
+        core.embedding_worker.add(self._vectors)
         self._sweeping = asyncio.create_task(self._sweep(), name="memory sweep")
 
     @hookimpl
@@ -94,6 +116,16 @@ class MemoryPlugin:
         return await self._context.items(turn)
 
     @hookimpl
+    async def recall(self, turn: Turn, query: RecallQuery) -> Sequence[RecallCandidate]:
+        """Return the memories that fit what was said, dormant and active, of those that may be known here."""
+        return await self._recall.candidates(turn, query)
+
+    @hookimpl
+    async def turn_finished(self, turn: Turn, recalled: Sequence[str]) -> None:
+        """Let what was called back count as fresh again."""
+        await self._recall.reinforce(turn, recalled)
+
+    @hookimpl
     async def write_memory(self, write: MemoryWrite) -> MemoryWritten:
         """Save for another plugin or an importer, through the same steps as the tool."""
         from plugins.memory.plugin_writes import write_for_plugin
@@ -121,18 +153,20 @@ class MemoryPlugin:
     @hookimpl
     async def health(self) -> Sequence[Health]:
         """Tell how many memories there are, and whether they can be searched by meaning."""
+        from agent.store.vectors import REMEDY
+
         try:
             server, personal = await self._repository.counts()
-            has_vectors = await self._repository.prepare_embeddings()
+            has_vectors = await self._search.has_embeddings()
+            embeddings = await self._core.embedding_worker.health(self._vectors.name)
         except (StoreError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             remedy = "check [database] url, then run: isthmus migrate"
             return (Health("memory", "fail", f"the memories cannot be read ({type(error).__name__})", remedy),)
         counts = Health("memory", "ok", f"{server} server memories, {personal} personal memories")
         if has_vectors:
-            return (counts, Health("memory search", "ok", "pgvector is there"))
-        text = "pgvector is missing: nothing is recalled by meaning, and no memory gives way to a new one"
-        remedy = "install the PostgreSQL extension vector (CREATE EXTENSION vector), then restart"
-        return (counts, Health("memory search", "warn", text, remedy))
+            return (counts, embeddings)
+        text = "pgvector is missing: nothing is called back, so none is withheld and none gives way to a new one"
+        return (counts, Health("memory search", "warn", text, REMEDY))
 
     async def _sweep(self) -> None:
         """Remove undo copies once their time is over."""
@@ -140,6 +174,8 @@ class MemoryPlugin:
 
         while True:
             try:
+                while await self._search.cut_words():
+                    pass
                 await self._repository.sweep(self._core.clock.now() - UNDO_KEPT)
             except (StoreError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
                 _log.warning("memory_sweep_failed", error=type(error).__name__)

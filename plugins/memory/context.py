@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import asyncpg
@@ -12,6 +13,7 @@ from agent.contracts.memory import MemoryRead, MemoryScope
 from agent.store.errors import StoreError
 from agent.turn.values import server_owner, user_owner
 from plugins.memory.reading import untellable
+from plugins.memory.recall import Admitted
 from plugins.memory.rendering import Names, block, entry, names_of, person_heading, server_heading, shown_text
 from plugins.memory.repository import Standing
 from plugins.memory.rules import admits, applies, readers_of, subject_accounts
@@ -24,13 +26,28 @@ if TYPE_CHECKING:
     from agent.contracts.people import Participant
     from agent.privacy.guards import MemoryGuards
     from agent.turn.values import Turn
-    from plugins.memory.memory import Memory
+    from plugins.memory.recall import RecallCollector
     from plugins.memory.remembered import Remembered, RememberedCache
     from plugins.memory.repository import MemoryRepository
+    from plugins.memory.search import Retrieval
     from plugins.memory.seen import SeenVersions
+    from plugins.memory.settings import DecaySettings
 
 _log = logs.get_logger("plugins.memory")
 metrics.declare("memory_blocks_left_out", "counter", ("block",), "Blocks of memories that could not be prepared.")
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """What the block leaves out because it sleeps, and who may call it back."""
+
+    decay: DecaySettings
+    retrieval: Retrieval
+    collector: RecallCollector
+
+    async def model(self) -> str | None:
+        """Return the model whose memories may be withheld; None when nothing may be."""
+        return await self.retrieval.model() if self.decay.enabled else None
 
 
 class StandingContext:
@@ -40,12 +57,18 @@ class StandingContext:
     """
 
     def __init__(
-        self, repository: MemoryRepository, cache: RememberedCache, guards: MemoryGuards, seen: SeenVersions
+        self,
+        repository: MemoryRepository,
+        cache: RememberedCache,
+        guards: MemoryGuards,
+        seen: SeenVersions,
+        forgetting: Forgetting,
     ) -> None:
         self._repository = repository
         self._cache = cache
         self._guards = guards
         self._seen = seen
+        self._forgetting = forgetting
 
     async def items(self, turn: Turn) -> tuple[ContextItem, ...]:
         """Return the items; none while a user is impersonated, and none when the rows cannot be loaded."""
@@ -58,39 +81,44 @@ class StandingContext:
         except (StoreError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             _leave_out("all", error)
             return ()
-        shown: list[Memory] = []
-        made: list[ContextItem] = []
+        server: list[Admitted] = []
         try:
-            made += await self._server_item(turn, rows[server_owner(turn.place.server.server_id)], standing, shown)
+            server = await self._server_memories(turn, rows[server_owner(turn.place.server.server_id)], standing)
         except Exception as error:  # noqa: BLE001 - whatever it is, no unfiltered text may take the block's place
             _leave_out("server", error)
+        personal: list[Admitted] = []
         try:
-            made += await self._personal_item(turn, people, rows, standing, shown)
+            personal = await self._personal_memories(turn, people, rows, standing)
         except Exception as error:  # noqa: BLE001 - the same
             _leave_out("personal", error)
-        self._seen.show(turn.turn_id, shown)
-        return tuple(made)
+        self._seen.show(turn.turn_id, (each.memory for each in (*server, *personal)))
+        self._forgetting.collector.put(turn.turn_id, (*server, *personal))
+        return (
+            *block(Tag.KNOWLEDGE_SERVER_MEMORIES, _awake(server, standing)),
+            *block(Tag.KNOWLEDGE_USER_MEMORIES, _awake(personal, standing)),
+        )
 
     async def _standing(self, turn: Turn, people: Iterable[int], rows: Mapping[str, Remembered]) -> Standing:
         server_id = turn.place.server.server_id
         accounts = subject_accounts(rows[server_owner(server_id)].memories)
         users = [user_id for user_id in people if rows[user_owner(user_id)].memories]
-        if not accounts and not users:
+        model = await self._forgetting.model()
+        days = self._forgetting.decay.days
+        asleep = [] if model is None else [one for each in rows.values() for one in each.dormant(turn.now, days)]
+        if not accounts and not users and not asleep:
             return Standing((), {})
-        return await self._repository.standing(accounts, users, server_id)
+        return await self._repository.standing(accounts, users, server_id, asleep, model)
 
-    async def _server_item(
-        self, turn: Turn, rows: Remembered, standing: Standing, shown: list[Memory]
-    ) -> tuple[ContextItem, ...]:
+    async def _server_memories(self, turn: Turn, rows: Remembered, standing: Standing) -> list[Admitted]:
         read = _read(turn, MemoryScope.SERVER, None)
         if not rows.memories or await self._guards.check_read(read, standing.people) is not None:
-            return ()
+            return []
         withheld = await untellable(self._guards, read, rows.memories, standing.people)
         channel_memory = bool(turn.preferences.get(CHANNEL_MEMORY.key, CHANNEL_MEMORY.default))
         readers = readers_of(turn.participants, turn.account.user_id)
         names = names_of(turn.bot_name, turn.participants, standing.names)
         heading = server_heading(turn.bot_name, turn.place.server)
-        entries: list[ContextEntry] = []
+        admitted: list[Admitted] = []
         for memory, plain in zip(rows.memories, rows.lines(heading), strict=True):
             if (
                 memory.memory_id in withheld
@@ -98,22 +126,16 @@ class StandingContext:
                 or not applies(memory, turn.place, channel_memory=channel_memory)
             ):
                 continue
-            entries.append(plain or entry(memory, shown_text(memory, names), heading))
-            shown.append(memory)
-        return block(Tag.KNOWLEDGE_SERVER_MEMORIES, entries)
+            admitted.append(Admitted(memory, plain or entry(memory, shown_text(memory, names), heading)))
+        return admitted
 
-    async def _personal_item(
-        self,
-        turn: Turn,
-        people: Mapping[int, Participant],
-        rows: Mapping[str, Remembered],
-        standing: Standing,
-        shown: list[Memory],
-    ) -> tuple[ContextItem, ...]:
+    async def _personal_memories(
+        self, turn: Turn, people: Mapping[int, Participant], rows: Mapping[str, Remembered], standing: Standing
+    ) -> list[Admitted]:
         labels = distinct_labels(people)
         names = Names(turn.bot_name, {}, labels)
         readers = readers_of(turn.participants, turn.account.user_id)
-        entries: list[ContextEntry] = []
+        admitted: list[Admitted] = []
         for user_id, person in people.items():
             remembered = rows[user_owner(user_id)]
             if not remembered.memories:
@@ -124,9 +146,13 @@ class StandingContext:
             heading = person_heading(turn.bot_name, labels[user_id])
             for memory, plain in zip(remembered.memories, remembered.lines(heading), strict=True):
                 if admits(memory, turn.place, readers):
-                    entries.append(plain or entry(memory, shown_text(memory, names), heading))
-                    shown.append(memory)
-        return block(Tag.KNOWLEDGE_USER_MEMORIES, entries)
+                    admitted.append(Admitted(memory, plain or entry(memory, shown_text(memory, names), heading)))
+        return admitted
+
+
+def _awake(admitted: Iterable[Admitted], standing: Standing) -> list[ContextEntry]:
+    """Return what the block shows: not what sleeps and can be called back."""
+    return [each.entry for each in admitted if each.memory.memory_id not in standing.asleep]
 
 
 def _read(turn: Turn, scope: MemoryScope, user_id: int | None, *, proxied: bool = False) -> MemoryRead:

@@ -15,7 +15,8 @@ SELECT outcome, memory_id, forgotten_id, forgotten_content, untold FROM personal
 WITH changed AS (
     UPDATE server_memories
        SET content = $2, content_key = $3, subject_account_id = $4, subject_user_id = $5,
-           manually_written = manually_written OR $6, updated_at = $7, version = version + 1
+           manually_written = manually_written OR $6, updated_at = $7, version = version + 1,
+           words = array_to_tsvector($12::text[])
      WHERE server_memory_id = $1 AND version = $8
     RETURNING server_memory_id, server_id, persona_lineage_id, version
 ), noted AS (
@@ -30,7 +31,8 @@ SELECT version, raise_revision('server:' || server_id) FROM changed;
 WITH changed AS (
     UPDATE personal_memories
        SET content = $2, content_key = $3, subject_account_id = $4, subject_user_id = $5,
-           manually_written = manually_written OR $6, updated_at = $7, version = version + 1
+           manually_written = manually_written OR $6, updated_at = $7, version = version + 1,
+           words = array_to_tsvector($12::text[])
      WHERE personal_memory_id = $1 AND version = $8
     RETURNING personal_memory_id, user_id, persona_lineage_id, version
 ), noted AS (
@@ -94,6 +96,15 @@ SELECT personal_memory_id, false, user_id, persona_lineage_id, content, audience
 SELECT f.account_id, f.user_id, f.privacy_level, f.forgotten_before, f.blacklisted, f.personal_off,
        a.display_name
   FROM facts_of_people($1::bigint[], $2::bigint[], $3) f JOIN accounts a ON a.account_id = f.account_id;
+
+-- name: read_standing_and_asleep
+-- The same, and in rows without an account which of the memories $4 have a vector of the model $5.
+SELECT f.account_id, f.user_id, f.privacy_level, f.forgotten_before, f.blacklisted, f.personal_off,
+       a.display_name, NULL::bigint AS memory_id
+  FROM facts_of_people($1::bigint[], $2::bigint[], $3) f JOIN accounts a ON a.account_id = f.account_id
+ UNION ALL
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, e.memory_id
+  FROM memory_embeddings e WHERE e.memory_id = ANY ($4::bigint[]) AND e.model = $5;
 
 -- name: export_personal
 -- Everything that is remembered about a user, of every lineage, oldest first.
@@ -181,10 +192,6 @@ SELECT (SELECT count(*) FROM server) + (SELECT count(*) FROM personal) + (SELECT
 -- name: sweep_forgotten
 -- Removes the undo copies that are older than a moment.
 DELETE FROM forgotten_memories WHERE forgotten_at <= $1;
-
--- name: prepare_embeddings
--- Makes the table of embeddings if pgvector is there, and tells whether it is.
-SELECT memory_prepare_embeddings();
 
 -- name: count_memories
 -- How many memories there are, for the health check.

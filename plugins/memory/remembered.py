@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,7 @@ from agent.cache import RevisionedCache
 from agent.contracts.memory import MemoryScope
 from agent.turn.values import server_owner, user_owner
 from plugins.memory.rendering import plain_entries
+from plugins.memory.rules import is_dormant
 
 if TYPE_CHECKING:
     from agent.clock import Clock
@@ -30,11 +32,22 @@ _HEADINGS: Final = 4
 class Remembered:
     """What is remembered of one owner in one lineage (a person's with lineage 0), oldest first."""
 
-    __slots__ = ("_lines", "memories")
+    __slots__ = ("_lines", "_oldest", "memories")
 
     def __init__(self, memories: Sequence[Memory]) -> None:
         self.memories = tuple(memories)
         self._lines: dict[str, tuple[ContextEntry | None, ...]] = {}
+        self._oldest = min((memory.recency for memory in memories), default=None)
+
+    def dormant(self, now: datetime, days: int) -> Sequence[int]:
+        """Return the ids of those that sleep; looks at each only when one does."""
+        if self._oldest is None or not is_dormant(None, self._oldest, now, days):
+            return ()
+        return [
+            memory.memory_id
+            for memory in self.memories
+            if is_dormant(memory.last_reinforced_at, memory.created_at, now, days)
+        ]
 
     def lines(self, heading: str) -> tuple[ContextEntry | None, ...]:
         """Return the entry of each memory below a heading; None where names must be put in."""

@@ -13,6 +13,7 @@ import asyncpg
 from agent.contracts.memory import MemoryScope, MemoryWrite
 from agent.privacy.check import PersonFacts, consulted_accounts, consulted_users
 from agent.privacy.repository import facts_from
+from agent.search_words import quoted, words_to_keep
 from agent.store.queries import load_queries
 from plugins.memory.content import content_key
 from plugins.memory.memory import Memory, memory_from_row
@@ -84,6 +85,8 @@ class Standing:
     people: tuple[PersonFacts, ...]
     names: Mapping[int, str]
     """Account id → display name."""
+    asleep: frozenset[int] = frozenset()
+    """Those of the dormant memories that can be called back by meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,7 @@ class MemoryRepository:
             actor.account_id,
             actor.turn_id,
             actor.tool,
+            words_to_keep(edit.content),
         )
         return version
 
@@ -174,12 +178,29 @@ class MemoryRepository:
             rows = await conn.fetch(QUERIES["read_block"], server_id, list(user_ids), lineage_id)
         return [memory_from_row(row) for row in rows]
 
-    async def standing(self, account_ids: Iterable[int], user_ids: Iterable[int], server_id: int) -> Standing:
-        """Return what counts now for accounts and for users' accounts, linked ones included."""
+    async def standing(
+        self,
+        account_ids: Iterable[int],
+        user_ids: Iterable[int],
+        server_id: int,
+        dormant: Sequence[int] = (),
+        model: str | None = None,
+    ) -> Standing:
+        """Return what counts now for accounts and for users' accounts, linked ones included.
+
+        Also which of the dormant memories have a vector of that model; only where vectors can be kept.
+        """
+        values = (list(account_ids), list(user_ids), server_id)
         async with self._store.connection() as conn:
-            rows = await conn.fetch(QUERIES["read_standing"], list(account_ids), list(user_ids), server_id)
+            if dormant:
+                found = await conn.fetch(QUERIES["read_standing_and_asleep"], *values, dormant, model)
+            else:
+                found = await conn.fetch(QUERIES["read_standing"], *values)
+        rows = [row for row in found if row["account_id"] is not None]
         return Standing(
-            tuple(facts_from(row) for row in rows), {row["account_id"]: row["display_name"] for row in rows}
+            tuple(facts_from(row) for row in rows),
+            {row["account_id"]: row["display_name"] for row in rows},
+            frozenset(row["memory_id"] for row in found if row["account_id"] is None),
         )
 
     async def export(self, account_id: int, user_id: int | None) -> dict[str, Json]:
@@ -209,12 +230,6 @@ class MemoryRepository:
         async with self._store.connection() as conn:
             await conn.execute(QUERIES["sweep_forgotten"], forgotten_before)
 
-    async def prepare_embeddings(self) -> bool:
-        """Make the table of embeddings if pgvector is there, and tell whether it is."""
-        async with self._store.connection() as conn:
-            there: bool = await conn.fetchval(QUERIES["prepare_embeddings"])
-            return there
-
     async def counts(self) -> tuple[int, int]:
         """Return the numbers of server memories and of personal memories."""
         async with self._store.connection() as conn:
@@ -234,6 +249,7 @@ def _as_json(write: MemoryWrite) -> dict[str, Any]:
         "persona_lineage_id": write.lineage_id,
         "content": write.content,
         "content_key": "\\x" + content_key(write.content).hex(),
+        "words": " ".join(quoted(word) for word in words_to_keep(write.content)),
         "tags": write.tags,
         "subject_account_id": write.subject_account_id,
         "subject_user_id": write.subject_user_id,

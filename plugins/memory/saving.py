@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, assert_never
 
@@ -47,6 +48,14 @@ class Request:
     """What the result says beyond status and ids."""
 
 
+async def _never() -> bool:
+    return False
+
+
+def _nobody(_: int) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True, slots=True)
 class Writing:
     """What saving, updating and deleting share."""
@@ -59,8 +68,16 @@ class Writing:
     settings: MemorySettings
     locks: OwnerLocks = field(default_factory=OwnerLocks)
     """One lock an owner before the connection is taken, so that a hot owner does not drain the pool."""
-    can_recall: bool = False
-    """Whether retrieval is available: without it nothing is evicted, because nothing could be called back."""
+    can_recall: Callable[[], Awaitable[bool]] = _never
+    """Tells whether retrieval is available: without it nothing is evicted, because nothing could be called back."""
+    wake: Callable[[int], None] = _nobody
+    """Called after the commit with the id of a memory that is new or says something else: it is to be embedded."""
+
+    def committed(self, owner: str, memory_id: int | None = None) -> None:
+        """Say, after a commit, that an owner's state has changed, and which memory says something new."""
+        self.revisions.announce(owner)
+        if memory_id is not None:
+            self.wake(memory_id)
 
 
 def owner_of(write: MemoryWrite) -> str:
@@ -96,16 +113,16 @@ async def save(writing: Writing, request: Request, effect: Effect | None = None)
         return ToolResult(refused_save(denial.code), {"note": denial.text})
     if not may_use_lineage(write):
         return ToolResult(Status.SAVE_INVALID_LINEAGE, {"note": "Lineage 0 is reserved for global memories."})
-    owner = owner_of(write)
+    owner, room = owner_of(write), await _room(writing, write.scope)
     async with writing.locks.hold(owner):
         try:
-            result, added = await _transaction(writing, request, effect, tells=False)
+            result, added = await _transaction(writing, request, room, effect, tells=False)
         except _Untold:  # once a person; the locks of that are stronger, and must be the first
-            result, added = await _transaction(writing, request, effect, tells=True)
+            result, added = await _transaction(writing, request, room, effect, tells=True)
     if added is not None:
         if added.outcome is Outcome.EVICTED:
             metrics.emit("memory_eviction", scope=str(write.scope), decay_days=writing.settings.decay.days)
-        writing.revisions.announce(owner)
+        writing.committed(owner, None if added.outcome is Outcome.KNOWN else added.memory_id)
     return result
 
 
@@ -114,7 +131,7 @@ class _Untold(Exception):
 
 
 async def _transaction(
-    writing: Writing, request: Request, effect: Effect | None, *, tells: bool
+    writing: Writing, request: Request, room: Room, effect: Effect | None, *, tells: bool
 ) -> tuple[ToolResult, Added | None]:
     """Lock, ask the guards again, add and bind to the turn; None where nothing has changed.
 
@@ -128,7 +145,6 @@ async def _transaction(
         if (denial := await writing.guards.recheck(conn, write)) is not None:
             return ToolResult(refused_save(denial.code), {"note": denial.text}), None
         now = writing.clock.now()
-        room = _room(writing, write.scope)
         added = await repository.add(conn, write, room, now)
         result = _result(added, request, room.cap)
         if added.outcome is Outcome.FULL:
@@ -153,10 +169,11 @@ async def _cards(
     return saved_cards(request.write, added, request.wording, untold=untold)
 
 
-def _room(writing: Writing, scope: MemoryScope) -> Room:
+async def _room(writing: Writing, scope: MemoryScope) -> Room:
     settings = writing.settings
     cap = settings.max_server_memories if scope is MemoryScope.SERVER else settings.max_personal_memories
-    return Room(cap, settings.decay.enabled and writing.can_recall, settings.decay.days)
+    may_evict = settings.decay.enabled and await writing.can_recall()
+    return Room(cap, may_evict, settings.decay.days)
 
 
 def _result(added: Added, request: Request, cap: int) -> ToolResult:

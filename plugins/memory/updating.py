@@ -111,7 +111,7 @@ async def _delete(change: _Change) -> ToolResult:
         result = ToolResult(Status.DELETED, {"memory_id": memory.memory_id, "content_forgotten": forgotten})
         card = deleted_card(memory, forgotten, wording_of(subject, change.context, change.toolbox.locale))
         await change.context.effect(conn, result, (card,))
-    writing.revisions.announce(owner_of(write))
+    writing.committed(owner_of(write))
     return result
 
 
@@ -161,7 +161,7 @@ async def _replace_content(change: _Change, content: str) -> ToolResult:
         card = updated_card(present, content, wording_of(subject, change.context, change.toolbox.locale))
         await change.context.effect(conn, result, (card,))
     change.toolbox.seen.note(change.context.turn_id, present, version)
-    writing.revisions.announce(owner_of(write))
+    writing.committed(owner_of(write), present.memory_id)
     return result
 
 

@@ -98,6 +98,39 @@ async def test_a_model_that_fails_costs_only_the_vector(error: Exception) -> Non
     assert (query.text, query.vector, query.model) == ("tea", None, None)
 
 
+class Noting(Embedding):
+    """An embedder that keeps what it was asked."""
+
+    asked: object = None
+
+    async def embed(self, texts: object) -> list[list[float]]:
+        self.asked = texts
+        return await super().embed(texts)
+
+
+async def test_what_is_embedded_holds_no_names() -> None:
+    embedder = Noting()
+    people = (a_participant(), a_participant("Anna", 2), a_participant("Anna Berg", 3))
+    query = await ask(a_turn("Isthmus, what does Anna Berg drink?", people=people), embedder)
+    assert query.text == "Isthmus, what does Anna Berg drink?"
+    assert query.named == {"account:3", "user:3"}
+    assert embedder.asked == [", what does drink?"]
+
+
+async def test_a_mention_names_exactly_whom_it_means() -> None:
+    ben = a_participant("ben", 2)
+    turn = a_turn("what does <@ben> drink?", people=(a_participant(), ben, a_participant("Ben", 3)))
+    turn = replace(turn, event=replace(turn.event, mentions=(ben.account.key,)))
+    query = await ask(turn, None)
+    assert query.text == "what does @ben drink?"
+    assert query.named == {"account:2", "user:2"}
+
+
+async def test_nobody_is_named_by_a_part_of_a_word() -> None:
+    people = (a_participant(), a_participant("Alex", 2), a_participant("Alexa", 3))
+    assert (await ask(a_turn("is alexa asleep?", people=people), None)).named == {"account:3", "user:3"}
+
+
 class Hooks(PluginHost):
     """A host whose plugins recall one thing, and that notes the questions."""
 

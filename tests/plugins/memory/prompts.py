@@ -12,8 +12,10 @@ from agent.events import Author, MessageCreated
 from agent.store.pool import PooledConnection
 from agent.store.revisions import read as read_revisions
 from agent.tools import ToolContext
+from agent.turn.recall import ask, rank
 from agent.turn.values import Turn, Why, server_owner, user_owner
-from plugins.memory.context import StandingContext
+from plugins.memory.context import Forgetting, StandingContext
+from plugins.memory.recall import MemoryRecall, RecallCollector
 from tests.plugins.memory.stage import Stage, author
 from tests.plugins.memory.world import about_server, save, source
 
@@ -51,7 +53,8 @@ class Prompts:
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        self.context = StandingContext(stage.repository, stage.cache, stage.guards, stage.seen)
+        self.collector = RecallCollector()
+        self.recall = MemoryRecall(stage.search, self.collector, (), stage.announced)
         self.queries = 0
         self.turns = 0
 
@@ -78,6 +81,20 @@ class Prompts:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(store, "connection", counted)
             return {item.tag: item for item in await self.context.items(turn)}
+
+    @property
+    def context(self) -> StandingContext:
+        stage = self.stage
+        forgetting = Forgetting(stage.toolbox.writing.settings.decay, stage.retrieval, self.collector)
+        return StandingContext(stage.repository, stage.cache, stage.guards, stage.seen, forgetting)
+
+    async def called_back(self, turn: Turn) -> list[str]:
+        """Return the lines that the core would place, best first; the standing context was asked before."""
+        embedder = self.stage.embedder
+        query = await ask(turn, embedder)
+        candidates = await self.recall.candidates(turn, query)
+        threshold = 1.0 if embedder is None else embedder.threshold
+        return [candidate.line for candidate in rank(candidates, query, threshold=threshold)]
 
     async def blocks(self, *people: Author, changes: dict[str, Any] | None = None, **place: Any) -> dict[Tag, str]:
         items = await self.items(await self.turn(*people, changes=changes, **place))

@@ -36,6 +36,14 @@ class Job:
     """Save one after the other until killed, and say each as it is confirmed."""
 
 
+async def always() -> bool:
+    return True
+
+
+async def never() -> bool:
+    return False
+
+
 def writing_for(store: Store, cap: int, *, can_recall: bool = False) -> Writing:
     return Writing(
         store,
@@ -44,7 +52,7 @@ def writing_for(store: Store, cap: int, *, can_recall: bool = False) -> Writing:
         Announced(),
         SystemClock(),
         MemorySettings(max_server_memories=cap, max_personal_memories=cap),
-        can_recall=can_recall,
+        can_recall=always if can_recall else never,
     )
 
 

@@ -1,17 +1,19 @@
 """A place with people, in which the memory tools run as the model would call them: real identity, privacy, database."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from agent.clock import RandomIds
 from agent.contracts.cards import Card
 from agent.contracts.people import Account, Denial, Persona, PrivacyLevel, Speaker
+from agent.embedding_worker import ENDLESS, embed_each
 from agent.events import Author
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.identity.people import People
 from agent.identity.resolver import Resolver
+from agent.models.embeddings import Embedder
 from agent.places import ChannelRef, Place, ServerKind, ServerRef, Visibility
 from agent.privacy.guards import MemoryGuards
 from agent.privacy.repository import Privacy
@@ -21,11 +23,13 @@ from agent.tools import Connection, ToolContext, ToolResult
 from plugins.memory.remembered import RememberedCache
 from plugins.memory.repository import MemoryRepository
 from plugins.memory.saving import Writing
+from plugins.memory.search import MemorySearch, MemoryVectors, Retrieval
 from plugins.memory.seen import SeenVersions
 from plugins.memory.settings import MemorySettings
 from plugins.memory.toolbox import Toolbox
 from plugins.memory.tools import memory_tools
 from tests.clocks import ManualClock
+from tests.plugins.memory.embedder import WordEmbedder
 from tests.plugins.memory.world import NOW
 
 HOME = ServerRef("console", "console:home", "home")
@@ -96,18 +100,46 @@ class Stage:
         self.repository = MemoryRepository(store)
         self.cache = RememberedCache(self.repository, self.clock)
         self.seen = SeenVersions()
+        self.search = MemorySearch(store)
+        self.embedder: Embedder | None = None
+        self.woken: list[int] = []
         self.toolbox = self._toolbox(MemorySettings(**settings))
         self._ids = RandomIds(self.clock)
 
     def _toolbox(self, settings: MemorySettings) -> Toolbox:
-        writing = Writing(self.store, self.repository, self.guards, self.announced, self.clock, settings)
+        writing = Writing(
+            self.store,
+            self.repository,
+            self.guards,
+            self.announced,
+            self.clock,
+            settings,
+            can_recall=self.can_recall,
+            wake=self.woken.append,
+        )
         return Toolbox(writing, Resolver(self.people), self.seen)
 
     def configure(self, **settings: Any) -> None:
         self.toolbox = self._toolbox(MemorySettings(**settings))
 
+    @property
+    def retrieval(self) -> Retrieval:
+        return Retrieval(self.search, self.embedder)
+
+    async def can_recall(self) -> bool:
+        return await self.retrieval.is_available()
+
     def allow_eviction(self) -> None:
-        self.toolbox = replace(self.toolbox, writing=replace(self.toolbox.writing, can_recall=True))
+        self.embedder = WordEmbedder()
+
+    async def embed(self) -> None:
+        """Do what the worker does in the background."""
+        assert self.embedder is not None
+        vectors, name = MemoryVectors(self.store, self.search), self.embedder.name
+        while rows := await vectors.pending(name, 0, ENDLESS, 100):
+            embedded, refused = await embed_each(self.embedder, rows)
+            assert not refused
+            assert await vectors.keep(name, embedded) == len(rows)
 
     async def enter(
         self, who: Author, server: ServerRef = HOME, channel: ChannelRef = GENERAL

@@ -196,12 +196,12 @@ async def test_health_counts_and_tells_whether_meaning_can_be_searched(
     await create(agent, "game night is Friday")
     lines = await healths(agent)
     assert (lines["memory"].state, lines["memory"].text) == ("ok", "1 server memories, 0 personal memories")
-    assert lines["memory search"].state == "ok"
+    assert lines["memories embeddings"].state == "ok"
 
     async def absent(_: object) -> bool:
         return False
 
-    monkeypatch.setattr("plugins.memory.repository.MemoryRepository.prepare_embeddings", absent)
+    monkeypatch.setattr("plugins.memory.search.MemorySearch.has_embeddings", absent)
     warning = (await healths(agent))["memory search"]
     assert (warning.state, bool(warning.remedy)) == ("warn", True)
     await agent.core.store.close()

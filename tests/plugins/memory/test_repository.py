@@ -4,6 +4,7 @@ from agent.contracts.memory import MemoryScope
 from agent.places import Audience
 from agent.store.pool import Store
 from plugins.memory.repository import Actor, Edit, MemoryRepository, Outcome, Room
+from plugins.memory.search import MemorySearch
 from tests.plugins.memory.world import DAY, NOW, World, about_person, about_server, save, source
 
 NOBODY = Actor(None, None, None)
@@ -292,7 +293,7 @@ async def test_a_person_is_untold_until_one_of_their_accounts_was_told(
 async def test_embeddings_follow_their_memories_and_nothing_needs_them(
     repository: MemoryRepository, store: Store, world: World
 ) -> None:
-    assert await repository.prepare_embeddings()
+    assert await MemorySearch(store).has_embeddings()
     server, ana = await world.server(), await world.person()
     first = await save(repository, store, about_server(server, "one"))
     second = await save(repository, store, about_person(ana.user_id, "two"))
@@ -305,3 +306,6 @@ async def test_embeddings_follow_their_memories_and_nothing_needs_them(
         assert await conn.fetchval("SELECT count(*) FROM memory_embeddings") == 0
         await conn.execute("DROP TABLE memory_embeddings CASCADE")
     assert (await save(repository, store, about_server(server, "one"))).outcome is Outcome.SAVED
+    async with store.connection() as conn:
+        await conn.execute("UPDATE server_memories SET content = 'two'")
+        await conn.execute("DELETE FROM server_memories")

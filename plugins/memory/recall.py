@@ -1,0 +1,100 @@
+"""Calling memories back: which may be, which fit what was said, and which count as fresh again (memory.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from cachetools import LRUCache
+
+from agent.contracts.memory import MemoryScope
+from agent.contracts.recall import RecallCandidate
+from agent.search_words import terms
+
+if TYPE_CHECKING:
+    from agent.contracts.context import ContextEntry
+    from agent.contracts.recall import RecallQuery
+    from agent.store.frequent_words import FrequentWords
+    from agent.turn.values import Turn
+    from plugins.memory.memory import Memory
+    from plugins.memory.saving import Announces
+    from plugins.memory.search import Found, MemorySearch
+
+_TURNS: Final = 64
+"""Turns whose memories are held between the standing context and the search, which follows at once."""
+_IDENTITY: Final = {f"{scope}_memory": scope for scope in MemoryScope}
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A memory that passed every filter of a turn, as the prompt would show it."""
+
+    memory: Memory
+    entry: ContextEntry
+
+
+class RecallCollector:
+    """What each running turn admits, dormant and active."""
+
+    def __init__(self) -> None:
+        self._admitted: LRUCache[str, tuple[Admitted, ...]] = LRUCache(_TURNS)
+
+    def put(self, turn_id: str, admitted: Iterable[Admitted]) -> None:
+        """Note what has passed the filters."""
+        self._admitted[turn_id] = tuple(admitted)
+
+    def take(self, turn_id: str) -> tuple[Admitted, ...]:
+        """Return it, once."""
+        return self._admitted.pop(turn_id, ())
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecall:
+    """Offers memories to be called back, and reinforces those that were."""
+
+    search: MemorySearch
+    collector: RecallCollector
+    frequent: tuple[FrequentWords, ...]
+    """The words that say nothing, in each of the tables."""
+    revisions: Announces
+
+    async def candidates(self, turn: Turn, query: RecallQuery) -> Sequence[RecallCandidate]:
+        """Return what fits what was said, of what passed the filters of this turn's standing context."""
+        admitted = {each.memory.memory_id: each for each in self.collector.take(turn.turn_id)}
+        if not admitted or not query.text.strip() or not await self.search.has_embeddings():
+            return ()
+        frequent = frozenset[str]().union(*[await words.get() for words in self.frequent])
+        memories = [each.memory for each in admitted.values()]
+        found = await self.search.find(memories, query, terms(query.text, frequent))
+        return [_candidate(admitted[each.memory_id], each) for each in found if _is_same(admitted, each)]
+
+    async def reinforce(self, turn: Turn, recalled: Sequence[str]) -> None:
+        """Let the memories that were called back count as fresh again: one statement, after the reply."""
+        if ids := memory_ids(recalled):
+            self.revisions.announce(*await self.search.reinforce(ids, turn.turn_id, turn.now))
+
+
+def memory_ids(identities: Iterable[str]) -> list[int]:
+    """Return the ids of those identities that are memories."""
+    parts = (identity.partition(":") for identity in identities)
+    return sorted(int(number) for kind, _, number in parts if kind in _IDENTITY)
+
+
+def _is_same(admitted: dict[int, Admitted], found: Found) -> bool:
+    """Tell whether a memory still says what the filters were asked about."""
+    return admitted[found.memory_id].memory.version == found.version
+
+
+def _candidate(admitted: Admitted, found: Found) -> RecallCandidate:
+    entry = admitted.entry
+    return RecallCandidate(
+        identity=entry.identity,
+        text=entry.text,
+        line=entry.line,
+        lexical=found.lexical,
+        cosine=found.cosine,
+        people=found.people,
+        recency=entry.recency,
+        heading=entry.group,
+    )
