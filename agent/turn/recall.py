@@ -85,14 +85,14 @@ async def ask(turn: Turn, embedder: Embedder | None) -> RecallQuery:
     others = turn.participants[1:]
     labels = dict(Labels.of(turn.participants).people) | {key.id: turn.bot_name for key in turn.bot_keys}
     text = readable(turn.event.text, Labels(labels)).strip()
-    said = naming(text, [Bearer(frozenset(), turn.bot_name), *map(_bearer, others)])
+    said = naming(text, [Bearer(frozenset(), turn.bot_name), *map(bearer_of, others)])
     mentioned = frozenset(
-        key for person in others if person.account.key in turn.event.mentions for key in _bearer(person).keys
+        key for person in others if person.account.key in turn.event.mentions for key in bearer_of(person).keys
     )
     return await make_query(text, replace(said, keys=said.keys | mentioned), embedder)
 
 
-def _bearer(person: Participant) -> Bearer:
+def bearer_of(person: Participant) -> Bearer:
     """Return a participant with the names that mean that person."""
     account = person.account
     user_id = person.speaker.user_id

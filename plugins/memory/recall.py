@@ -10,11 +10,14 @@ from cachetools import LRUCache
 
 from agent.contracts.memory import MemoryScope
 from agent.contracts.recall import RecallCandidate
+from agent.identity.naming import naming
 from agent.search_words import terms
+from agent.turn.recall import bearer_of
 
 if TYPE_CHECKING:
     from agent.contracts.context import ContextEntry
     from agent.contracts.recall import RecallQuery
+    from agent.identity.naming import Bearer
     from agent.store.frequent_words import FrequentWords
     from agent.turn.values import Turn
     from plugins.memory.memory import Memory
@@ -67,7 +70,8 @@ class MemoryRecall:
         frequent = frozenset[str]().union(*[await words.get() for words in self.frequent])
         memories = [each.memory for each in admitted.values()]
         found = await self.search.find(memories, query, terms(query.text, frequent))
-        return [_candidate(admitted[each.memory_id], each) for each in found if _is_same(admitted, each)]
+        bearers = [bearer for bearer in map(bearer_of, turn.participants) if bearer.keys & query.named]
+        return [_candidate(admitted[each.memory_id].entry, each, bearers) for each in found if _is_same(admitted, each)]
 
     async def reinforce(self, turn: Turn, recalled: Sequence[str]) -> None:
         """Let the memories that were called back count as fresh again: one statement, after the reply."""
@@ -86,15 +90,15 @@ def _is_same(admitted: dict[int, Admitted], found: Found) -> bool:
     return admitted[found.memory_id].memory.version == found.version
 
 
-def _candidate(admitted: Admitted, found: Found) -> RecallCandidate:
-    entry = admitted.entry
+def _candidate(entry: ContextEntry, found: Found, asked_about: Sequence[Bearer]) -> RecallCandidate:
+    """Return a memory that fits; it is also about those of whom the question speaks and whom it names."""
     return RecallCandidate(
         identity=entry.identity,
         text=entry.text,
         line=entry.line,
         lexical=found.lexical,
         cosine=found.cosine,
-        people=found.people,
+        people=found.people | naming(entry.text, asked_about).keys if asked_about else found.people,
         recency=entry.recency,
         heading=entry.group,
     )

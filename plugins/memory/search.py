@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.contracts.memory import MemoryScope
 from agent.embedding_worker import Embedded, Unembedded
-from agent.search_words import any_of, words_to_keep
+from agent.search_words import any_of, with_names, words_to_keep
 from agent.store.queries import load_queries
 from agent.store.vectors import fit_vector_table
 from agent.text import one_line
@@ -167,8 +167,7 @@ class Retrieval:
 def text_of(content: str, subject: str, author: str) -> str:
     """Return what is embedded of a memory: what it says, and whom it is about and by."""
     told = content.replace("{user}", subject or "User")
-    names = " ".join(dict.fromkeys(one_line(name) for name in (subject, author) if name))
-    return f"{names}: {told}" if names else told
+    return with_names(told, *(one_line(name) for name in (subject, author) if name))
 
 
 async def _keep(conn: Connection, model: str, embedded: Sequence[Embedded]) -> set[int]:

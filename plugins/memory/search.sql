@@ -89,7 +89,7 @@ WITH given AS MATERIALIZED (
 ), weights AS (
     SELECT word, ln(1 + (SELECT count(*) FROM given)::real / count(*)) AS weight FROM hits GROUP BY word
 ), scored AS MATERIALIZED (
-    SELECT memory_id, sum(weight * 2.2 / (1.3 + 0.9 * coalesce(matching.length, 0) / 15.0)) AS score
+    SELECT memory_id, sum(weight * 2.2 / (1.3 + 0.9 * coalesce(matching.length, 0) / 100.0)) AS score
       FROM hits JOIN weights USING (word) LEFT JOIN matching USING (memory_id)
      GROUP BY memory_id
 ), measured AS MATERIALIZED (

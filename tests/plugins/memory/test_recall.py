@@ -125,7 +125,12 @@ async def test_people_of_a_memory_and_its_words(recalling: Stage, prompts: Promp
     assert personal.lexical > 0, "the name of whom it is about is searched"
     assert (personal.text, personal.line) == ("Ben drinks tea", f"ID:{ids[0]} Ben drinks tea")
     assert personal.cosine is None, "there was no vector to compare with"
-    assert found[f"server_memory:{ids[1]}"].lexical > 0
+    boat = f"server_memory:{ids[1]}"
+    assert found[boat].lexical > 0
+    await prompts.items(turn)
+    keys = frozenset({f"user:{ben.account.user_id}"})
+    candidates = await prompts.recall.candidates(turn, RecallQuery("what does Ben drink?", named=keys))
+    assert next(each for each in candidates if each.identity == boat).people > keys, "its text names him"
     assert await prompts.recall.candidates(turn, RecallQuery("Ben")) == (), "a turn is searched once"
 
 
@@ -240,7 +245,7 @@ async def test_retrieval_needs_a_model(stage: Stage) -> None:
 
 
 def test_what_is_embedded_names_people() -> None:
-    assert text_of("{user} drinks tea", "Ana", "Ben") == "Ana Ben: Ana drinks tea"
+    assert text_of("{user} drinks tea", "Ana", "Ben") == "Ana, Ben: Ana drinks tea"
     assert text_of("{user} drinks tea", "", "") == "User drinks tea"
     assert text_of("tea", "Ana", "Ana") == "Ana: tea"
 

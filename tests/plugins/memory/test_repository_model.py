@@ -1,27 +1,47 @@
-"""The repository against a plain model of the rules: random saves, edits, deletions, caps, decay and clock steps."""
+"""Memories against a plain model of the rules: saves, edits, deletions, reinforcements, caps, decay and clock steps."""
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from structlog.testing import capture_logs
 
-from agent.contracts.memory import MemoryScope
+from agent import metrics
+from agent.contracts.memory import MemoryScope, Origin
+from agent.metrics import Metrics
+from agent.privacy.guards import MemoryGuards
 from agent.privacy.repository import Privacy
 from agent.store.pool import ExternalServer, Store
+from plugins.memory.cards import Wording
 from plugins.memory.content import fold
+from plugins.memory.remembered import Remembered
 from plugins.memory.repository import Actor, Edit, MemoryRepository, Outcome, Room
 from plugins.memory.rules import is_dormant
+from plugins.memory.saving import Request, Writing, save
+from plugins.memory.search import MemorySearch
+from plugins.memory.settings import DecaySettings, MemorySettings
+from plugins.memory.status import Status
+from tests.clocks import ManualClock
+from tests.plugins.memory.stage import Announced, Hooks
 from tests.plugins.memory.world import NOW, World, about_person, about_server
 
 LINEAGES = (0, 1, 2)
 CONTENTS = ("tea", "Tea!", "coffee", "C#", "C", "1.5", "15", "cake", "pie")
 NOBODY = Actor(None, None, None)
+OUTCOMES = {
+    str(Status.SAVED): Outcome.SAVED,
+    str(Status.SAVED_WITH_EVICTION): Outcome.EVICTED,
+    str(Status.ALREADY_KNOWN): Outcome.KNOWN,
+    str(Status.SAVE_LIMIT_EXCEEDED): Outcome.FULL,
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +63,8 @@ class Model:
     rows: dict[int, Row] = field(default_factory=dict)
     revisions: dict[str, int] = field(default_factory=dict)
     events: list[tuple[str, int]] = field(default_factory=list)
+    evictions: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """By scope and days of decay."""
 
     def add(self, wanted: Row, room: Room) -> tuple[Outcome, int | None, str | None]:
         """Save what is wanted under the id that the database gave it; 0 when it gave none."""
@@ -62,6 +84,7 @@ class Model:
                 return Outcome.FULL, None, None
             del self.rows[victim.memory_id]
             self.events.append(("evicted", victim.memory_id))
+            self.evictions["server" if owner.startswith("server") else "personal", str(room.decay_days)] += 1
             forgotten = victim.content
         self.rows[wanted.memory_id] = wanted
         self._note(owner, "created", wanted.memory_id)
@@ -88,6 +111,19 @@ class Model:
             candidates, key=lambda row: (row.reinforced_at or first, row.created_at, row.memory_id), default=None
         )
 
+    def reinforce(self, rows: list[Row], now: datetime) -> set[str]:
+        for row in sorted(rows, key=lambda row: row.memory_id):
+            self.rows[row.memory_id] = replace(row, reinforced_at=max(row.reinforced_at or now, now))
+            self.events.append(("reinforced", row.memory_id))
+        owners = {row.owner for row in rows}
+        for owner in owners:
+            self.revisions[owner] = self.revisions.get(owner, 0) + 1
+        return owners
+
+    def dormant(self, now: datetime, days: int) -> set[int]:
+        rows = self.rows.values()
+        return {row.memory_id for row in rows if is_dormant(row.reinforced_at, row.created_at, now, days)}
+
     def edit(self, row: Row, content: str, version: int) -> int | None:
         if version != row.version:
             return None
@@ -112,6 +148,8 @@ class Machine(RuleBasedStateMachine):
     store: Store
     outcomes: Counter[Outcome]
     """How often each was met, over all examples."""
+    evictions: Counter[tuple[str, str]]
+    """What the model counted, over all examples."""
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self.runner.run(work)
@@ -119,6 +157,8 @@ class Machine(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.repository = MemoryRepository(self.store)
+        self.search = MemorySearch(self.store)
+        self.guards = MemoryGuards(Privacy(self.store), Hooks())
         self.model = Model()
         self.now = NOW
         self.room = Room(cap=2, may_evict=True, decay_days=1)
@@ -144,16 +184,39 @@ class Machine(RuleBasedStateMachine):
             key = f"user:{self.people[owner - 2]}"
             write = about_person(self.people[owner - 2], content, lineage=lineage, manually_written=manual)
 
-        async def add() -> Any:
-            async with self.store.transaction() as conn:
-                await Privacy(self.store).lock_facts_of_write(conn, write)
-                return await self.repository.add(conn, write, self.room, self.now)
+        # Only what a person does may touch lineage 0.
+        origin = Origin.MODEL if lineage else Origin.COMMAND
+        result = self.run(save(self.writing(), Request(replace(write, origin=origin), Wording(""))))
+        memory_id, forgotten = result.data.get("memory_id"), result.data.get("content_forgotten")
+        wanted = Row(memory_id or 0, key, lineage, content, manual, self.now)
+        outcome = OUTCOMES[result.status]
+        self.outcomes[outcome] += 1
+        assert (outcome, memory_id, forgotten) == self.model.add(wanted, self.room)
 
-        added = self.run(add())
-        wanted = Row(added.memory_id or 0, key, lineage, content, manual, self.now)
-        expected = self.model.add(wanted, self.room)
-        self.outcomes[added.outcome] += 1
-        assert (added.outcome, added.memory_id, added.forgotten_content) == expected
+    def writing(self) -> Writing:
+        async def can_recall() -> bool:
+            return self.room.may_evict
+
+        return Writing(
+            self.store,
+            self.repository,
+            self.guards,
+            Announced(),
+            ManualClock(self.now),
+            MemorySettings(
+                max_server_memories=self.room.cap,
+                max_personal_memories=self.room.cap,
+                decay=DecaySettings(days=self.room.decay_days),
+            ),
+            can_recall=can_recall,
+        )
+
+    @rule(picks=st.lists(st.integers(0, 99), min_size=1, max_size=4))
+    def call_back(self, picks: list[int]) -> None:
+        """Reinforce what a turn has called back, of several owners at once; what is gone is passed over."""
+        rows = {row.memory_id: row for pick in picks if (row := self._pick(pick)) is not None}
+        owners = self.run(self.search.reinforce([*rows, 0], "t1", self.now))
+        assert set(owners) == self.model.reinforce(list(rows.values()), self.now)
 
     @rule(owner=st.integers(0, 3), lineage=st.sampled_from((1, 2)), hours=st.sampled_from((1, 25)))
     def crowd(self, owner: int, lineage: int, hours: int) -> None:
@@ -201,11 +264,15 @@ class Machine(RuleBasedStateMachine):
             return
         rows = self.run(self._rows())
         assert rows == sorted(self.model.rows.values(), key=lambda row: row.memory_id)
+        dormant = self.model.dormant(self.now, self.room.decay_days)
+        assert self.run(self._withheld()) == dormant
+        assert self.run(self._dormant()) == dormant
         assert self.run(self._revisions()) == self.model.revisions
 
     def teardown(self) -> None:
         if hasattr(self, "model"):
             assert self.run(self._events()) == self.model.events
+            self.evictions.update(self.model.evictions)
 
     def _pick(self, pick: int) -> Row | None:
         rows = list(self.model.rows.values())
@@ -228,6 +295,31 @@ class Machine(RuleBasedStateMachine):
             )
         return [Row(*row) for row in found]
 
+    async def _withheld(self) -> set[int]:
+        """Return what a prompt would withhold, as it is decided from rows that were read."""
+        found: set[int] = set()
+        for lineage in (1, 2):
+            for server, people in ((self.servers[0], self.people), (self.servers[1], [])):
+                held = Remembered(await self.repository.block(server, people, lineage))
+                found |= set(held.dormant(self.now, self.room.decay_days))
+        return found
+
+    async def _dormant(self) -> set[int]:
+        """Return what an eviction would take to be dormant."""
+        predicate = "memory_is_dormant(last_reinforced_at, created_at, $3, $4)"
+        async with self.store.connection() as conn:
+            rows = await conn.fetch(
+                "SELECT server_memory_id AS id FROM server_memories "  # noqa: S608
+                f"WHERE server_id = ANY ($1) AND {predicate} "
+                "UNION ALL SELECT personal_memory_id FROM personal_memories "
+                f"WHERE user_id = ANY ($2) AND {predicate}",
+                self.servers,
+                self.people,
+                self.now,
+                self.room.decay_days,
+            )
+        return {row["id"] for row in rows}
+
     async def _revisions(self) -> dict[str, int]:
         owners = [*(f"server:{each}" for each in self.servers), *(f"user:{each}" for each in self.people)]
         async with self.store.connection() as conn:
@@ -245,11 +337,17 @@ class Machine(RuleBasedStateMachine):
         return [(row["kind"], row["memory_id"]) for row in found]
 
 
-def test_repository_and_model_agree(database_url: str) -> None:
-    with asyncio.Runner() as runner:
+def test_repository_and_model_agree(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = Metrics()
+    counted.declare("memory_eviction", "counter", ("scope", "decay_days"), "Evictions.")
+    counted.enable()
+    monkeypatch.setattr(metrics, "emit", counted.emit)
+    with asyncio.Runner() as runner, capture_logs() as lines:
         store, outcomes = Store(ExternalServer(database_url)), Counter[Outcome]()
+        evictions: Counter[tuple[str, str]] = Counter()
         runner.run(store.open())
-        bound = type("BoundMachine", (Machine,), {"runner": runner, "store": store, "outcomes": outcomes})
+        names = {"runner": runner, "store": store, "outcomes": outcomes, "evictions": evictions}
+        bound = type("BoundMachine", (Machine,), names)
         try:
             run_state_machine_as_test(
                 bound,
@@ -263,3 +361,8 @@ def test_repository_and_model_agree(database_url: str) -> None:
         finally:
             runner.run(store.close())
     assert set(outcomes) == set(Outcome), f"the examples met {outcomes} alone"
+    logged = [line for line in lines if line["event"] == "memory_eviction"]
+    assert all(line.keys() == {"event", "log_level", "scope", "decay_days"} for line in logged)
+    assert Counter((line["scope"], str(line["decay_days"])) for line in logged) == evictions
+    series = re.findall(rb'memory_eviction_total{decay_days="(.+)",scope="(.+)"} (.+)', counted.render())
+    assert {(scope.decode(), days.decode()): float(count) for days, scope, count in series} == evictions
