@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from itertools import count
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
@@ -24,6 +25,7 @@ from agent.turn.values import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from agent.background import Background
     from agent.bridge import OutgoingMessage
@@ -83,7 +85,10 @@ class Reception:
         conversation = conversation_of(event)
         lock = self.order.setdefault(conversation, asyncio.Lock())
         async with lock:
-            await self.core.store.retrying(lambda: self._take(event, conversation), patience=PATIENCE)
+            tries = count()
+            await self.core.store.retrying(
+                lambda: self._take(event, conversation, again=next(tries) > 0), patience=PATIENCE
+            )
 
     async def resume(self, event: MessageCreated) -> None:
         """Go on with an event that was taken before this process began."""
@@ -98,9 +103,10 @@ class Reception:
         else:
             await self._end(event, Outcome.IGNORED)
 
-    async def _take(self, event: Event, conversation: str) -> None:
+    async def _take(self, event: Event, conversation: str, *, again: bool) -> None:
+        """Take an event; `again` after a try whose connection was lost, and which may have committed its arrival."""
         if not isinstance(event, MessageCreated):
-            await self._take_other(event, conversation)
+            await self._take_other(event, conversation, again=again)
             return
         event = cleaned(event, self.core.settings.limits.max_message_chars)
         metrics.emit("messages_in", platform=event.platform)
@@ -110,19 +116,27 @@ class Reception:
         entrance = await self._enter(event)
         speaker = await self._speaker(event, entrance)
         if isinstance(speaker, Hold):
-            if await self.inbound.receive(event, conversation, wanted=True, held_until=speaker.until):
+            if await self._is_new(event, conversation, again=again, held_until=speaker.until):
                 self._hold(event, speaker)
             return
         decision = Declined(Reason.UNKNOWN_SPEAKER) if speaker is None else await self._decide(event, entrance)
         if speaker is None or isinstance(decision, Declined):
             await self.inbound.receive(event, conversation, wanted=False)
             return
-        if await self.inbound.receive(event, conversation, wanted=True):
+        if await self._is_new(event, conversation, again=again):
             await self._admit(event, entrance, speaker, decision)
 
-    async def _take_other(self, event: Event, conversation: str) -> None:
+    async def _is_new(
+        self, event: Event, conversation: str, *, again: bool, held_until: datetime | None = None
+    ) -> bool:
+        """Commit the arrival of an event that is wanted; tell whether somebody must deal with it now."""
+        if await self.inbound.receive(event, conversation, wanted=True, held_until=held_until):
+            return True
+        return again and await self.inbound.waits(event)
+
+    async def _take_other(self, event: Event, conversation: str, *, again: bool) -> None:
         """Take what is no message; a message that is deleted while it waits is not answered."""
-        if not await self.inbound.receive(event, conversation, wanted=False):
+        if not await self.inbound.receive(event, conversation, wanted=False) and not again:
             return
         if isinstance(event, MessageDeleted):
             for job in self.queue.remove(conversation, lambda job: job.event.message_id == event.message_id):

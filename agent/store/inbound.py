@@ -62,6 +62,11 @@ class Inbound:
             )
         return row is not None
 
+    async def waits(self, event: Event) -> bool:
+        """Tell whether an event was taken by this worker and has not begun."""
+        async with self._store.connection() as conn:
+            return await conn.fetchval(QUERIES["waits"], event.platform, event.event_id, self._worker) is not None
+
     async def begin(self, event: MessageCreated) -> int:
         """Begin a run; return which attempt it is, from 1.
 

@@ -5,6 +5,10 @@ VALUES ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9)
 ON CONFLICT (platform, event_id) DO NOTHING
 RETURNING true AS is_new;
 
+-- name: waits
+-- Whether an event was taken by this worker and has not begun.
+SELECT true FROM inbound_events WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state = 'received';
+
 -- name: begin
 -- Begin a run of an event that waits; no row when it is no longer this worker's.
 UPDATE inbound_events

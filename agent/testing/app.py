@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.app import Agent
-from agent.models.chat import ChatModel
+from agent.models.chat import ChatModel, preload
 from agent.settings.file import merge
 from agent.settings.loaded import LoadedSettings
 from agent.settings.model import Settings
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from agent.bridge import Bridge
     from agent.clock import Clock, Ids
     from agent.trace import Watch
+
+preload()  # a test's event loop shall not wait for imports
 
 GRACE = 5.0
 """Seconds that running turns get at the end of a test."""

@@ -15,6 +15,7 @@ from agent.models import usage_counters
 from agent.models.usage import Usage, cost_micros
 from agent.models.usage_counters import ModelUsage
 from agent.store.errors import DatabaseUnavailable
+from agent.store.inbound import MOST_ATTEMPTS
 from agent.tools import ToolContext, TurnLost
 from agent.trace import Trace, TraceKind
 from agent.turn.checkpoints import TurnLedger
@@ -26,16 +27,17 @@ from agent.turn.prepare import prepare
 from agent.turn.values import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
-    from agent.bridge import Bridge
+    from agent.bridge import Bridge, OutgoingMessage
     from agent.contracts.context import Prompt
     from agent.core import Core
+    from agent.events import MessageCreated
     from agent.models.chat import ChatModel
     from agent.notices import NoticeRule
     from agent.sender import Sender
     from agent.store.inbound import Inbound
-    from agent.store.outbox import OutboxRows
+    from agent.store.outbox import OutboxRows, Posted
     from agent.tool_registry import ToolRegistry
     from agent.tools import Effect
     from agent.trace import Watch
@@ -70,19 +72,21 @@ class Flow:
         turn_id = self.core.ids.new()
         with structlog.contextvars.bound_contextvars(turn=turn_id):
             try:
-                attempt = await self.core.store.retrying(
-                    lambda: self.inbound.begin(job.event), patience=DATABASE_PATIENCE
-                )
-                try:
-                    await self._attempt(job, turn_id, attempt)
-                except DatabaseUnavailable as error:
-                    log.warning("turn_waits_for_database", reason=str(error))
-                    attempt = await self.core.store.retrying(
-                        lambda: self.inbound.begin(job.event), patience=DATABASE_PATIENCE
-                    )
-                    await self._attempt(job, turn_id, attempt)
+                while (attempt := await self._patiently(lambda: self.inbound.begin(job.event))) <= MOST_ATTEMPTS:
+                    try:
+                        await self._attempt(job, turn_id, attempt)
+                        return
+                    except DatabaseUnavailable as error:
+                        log.warning("turn_waits_for_database", reason=str(error))
+                error_id = self.core.ids.new()[-8:]
+                log.error("turn_given_up", error_id=error_id, attempts=attempt)
+                await self._patiently(lambda: self._excuse(job, error_id))
             except TurnLost:
                 log.warning("turn_lost", event_id=job.event.event_id)
+
+    async def _patiently[T](self, work: Callable[[], Awaitable[T]]) -> T:
+        """Do something again and again while the database is away."""
+        return await self.core.store.retrying(work, patience=DATABASE_PATIENCE)
 
     async def _attempt(self, job: Job, turn_id: str, attempt: int) -> None:
         """Take the steps; whatever fails ends in one calm sentence with an id, the detail in the log."""
@@ -98,8 +102,9 @@ class Flow:
             async with self._typing(turn):
                 result = await self._loop(turn, prompt, ledger)
         except TurnFailed as failure:
+            usage = failure.usage
             await self._excuse(job, failure.error_id)
-            await self._count(job, failure.usage)
+            await self._patiently(lambda: self._count(job, usage))
         except (TurnLost, DatabaseUnavailable):
             raise
         except Exception:
@@ -109,7 +114,7 @@ class Flow:
         else:
             await self._end(turn, Outcome.ANSWERED, result.text)
             metrics.emit("turn_seconds", self.core.clock.monotonic() - began)
-            await self._count(job, result.usage)
+            await self._patiently(lambda: self._count(job, result.usage))
             await self.core.hooks.collect("turn_finished", turn=turn, recalled=recalled)
 
     async def prompt(self, turn: Turn) -> tuple[Prompt, tuple[str, ...]]:
@@ -165,10 +170,30 @@ class Flow:
     async def _end(self, turn: Turn, outcome: Outcome, text: str) -> None:
         capabilities = self.bridges[turn.event.platform].capabilities
         messages = answer(turn, text, capabilities) if text else ()
-        posted = await self.inbound.finish(turn.event, outcome, messages)
-        self.sender.post(posted)
+        self.sender.post(await self._finish(turn.event, outcome, messages))
         metrics.emit("turns", outcome=outcome)
         self._trace(turn, TraceKind.OUTCOME, {"outcome": outcome})
+
+    async def _finish(
+        self, event: MessageCreated, outcome: Outcome, messages: Sequence[OutgoingMessage]
+    ) -> Sequence[Posted]:
+        """End an event; when the database goes away meanwhile, find out afterwards whether it was ended."""
+        try:
+            return await self.inbound.finish(event, outcome, messages)
+        except DatabaseUnavailable as error:
+            log.warning("turn_waits_for_database", reason=str(error))
+
+        async def again() -> Sequence[Posted]:
+            try:
+                return await self.inbound.finish(event, outcome, messages)
+            except TurnLost:
+                keys = {message.key for message in messages}
+                unsent = await self.outbox.unsent(event.platform, event.event_id)
+                if committed := [posted for posted in unsent if posted.message.key in keys]:
+                    return committed
+                raise
+
+        return await self._patiently(again)
 
     async def _excuse(self, job: Job, error_id: str) -> None:
         """Answer with one calm sentence; what went wrong stands in the log under the same id."""

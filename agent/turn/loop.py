@@ -20,7 +20,7 @@ from agent.models.retry import Retries
 from agent.models.usage import Usage
 from agent.models.wire import to_messages, wire_prompt
 from agent.text import clip
-from agent.tool_runner import TOOL_FAILED, run_tool, short_id
+from agent.tool_runner import run_tool, short_id
 from agent.tools import Effect, Json, Tool, ToolContext, ToolResult, TurnLost
 from agent.trace import TraceKind
 from agent.turn.loop_messages import (
@@ -208,7 +208,7 @@ class _Loop:
             )
         finally:
             effect.over = True
-        if result.status == TOOL_FAILED and effect.was_written:
+        if effect.written not in {"", result.status}:
             # It failed behind its effect: whether that was committed, only the ledger knows.
             return await self._recorded(call) or result_part(call, result)
         if result.status == tool.invalid_status:
@@ -259,7 +259,8 @@ class _CallEffect:
     loop: _Loop
     call: ToolCallPart
     position: int
-    was_written: bool = False
+    written: str = ""
+    """The status that was recorded."""
     over: bool = False
 
     async def __call__(self, conn: Connection, result: ToolResult, cards: tuple[Card, ...] = ()) -> None:
@@ -267,4 +268,4 @@ class _CallEffect:
             raise TurnLost("the call is over")
         messages = self.loop.checkpoint_with(self.call, result)
         await self.loop.ledger.write(conn, self.position, messages, cards)
-        self.was_written = True
+        self.written = result.status
