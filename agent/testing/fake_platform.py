@@ -215,8 +215,8 @@ class FakePlatform:
         return self._archive.from_agent
 
     def answers_to(self, message: FakeMessage) -> Sequence[FakeMessage]:
-        """Return what the agent has answered to a message so far, without notices."""
-        return self._archive.answers_to(message.event_id)
+        """Return what the agent has answered to a person's message so far, without notices."""
+        return () if message.from_agent else self._archive.answers_to(message.event_id)
 
     def pinged(self, message: FakeMessage) -> frozenset[str]:
         """Return whom a message pings: the ids of people, and `everyone`."""

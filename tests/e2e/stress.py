@@ -8,6 +8,7 @@ import random
 import signal
 import time
 from collections import Counter, defaultdict
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from agent.bridge import OutgoingMessage
 from agent.models.chat import ChatModel
 from agent.models.offline import sight_of
 from agent.store.embedded import EmbeddedServer
+from agent.testing.app import running_agent
+from agent.testing.database import temporary_data_directory
+from agent.testing.fake_bridge import FakeBridge
 from agent.testing.fake_platform import FakePlatform
 from agent.testing.fake_values import FakeMessage, Lost, NothingCame, Refused, SendFault
 from agent.testing.loop_watch import LoopWatch
@@ -42,8 +46,17 @@ def echo_model() -> ChatModel:
 class Talk:
     """What many people say at once, and how long each waited for the answer."""
 
-    def __init__(self, platform: FakePlatform, *, conversations: int = CONVERSATIONS, seed: int = 1) -> None:
+    def __init__(
+        self,
+        platform: FakePlatform,
+        *,
+        conversations: int = CONVERSATIONS,
+        seed: int = 1,
+        text: str = "this is number {}",
+    ) -> None:
         self.platform = platform
+        self._text = text
+        self._numbers = count()
         self.said: list[FakeMessage] = []
         self.waited: list[float] = []
         self._conversations = conversations
@@ -64,7 +77,7 @@ class Talk:
                 self.waited.append(time.monotonic() - began)
 
     async def _say(self, number: int) -> FakeMessage:
-        text = f"this is number {len(self.said)}"
+        text = self._text.format(next(self._numbers))
         place = (f"room{number}", f"server{number % 4}")
         message = await self.platform.say(f"person{number}", text, channel=place[0], server=place[1])
         self.said.append(message)
@@ -151,10 +164,17 @@ class Chaos:
 
 
 async def chaos(
-    agent: Agent, platform: FakePlatform, server: EmbeddedServer, directory: Path, *, seconds: float, every: float
+    agent: Agent,
+    platform: FakePlatform,
+    server: EmbeddedServer,
+    directory: Path,
+    *,
+    seconds: float,
+    every: float,
+    text: str = "this is number {}",
 ) -> dict[str, Any]:
     """Talk while things break; assert that each message has one answer or is counted; return the figures."""
-    storm, talk = Chaos(server, directory, seed=5), PatientTalk(platform, seed=2)
+    storm, talk = Chaos(server, directory, seed=5), PatientTalk(platform, seed=2, text=text)
     platform.events.doubled = True
     platform.sends.fail_by(storm.send_fault)
     await asyncio.gather(talk.go_on(seconds), storm.rage(seconds, every))
@@ -178,12 +198,47 @@ async def chaos(
         "send_faults": dict(storm.faults),
         "messages": len(talk.said),
         "answered": answers[1],
-        "excused": sum(
-            not platform.answers_to(m)[0].text.startswith("You said") for m in talk.said if m not in unanswered
-        ),
         "counted": {**states, **given_up},
         "latency": percentiles(talk.waited),
     }
+
+
+async def storm(*, seconds: float, every: float, remember: bool) -> dict[str, Any]:
+    """Run an agent in chaos, on a database server of its own; with `remember` each message saves a memory."""
+    platform = FakePlatform()
+    settings = {"plugins": {"memory": {"max_server_memories": 10_000, "saves_per_hour": 100_000}}}
+    text = "remember that the word number {} is chosen" if remember else "this is number {}"
+    model = None if remember else echo_model()
+    with temporary_data_directory() as directory:
+        server = EmbeddedServer(directory)
+        await asyncio.to_thread(server.ensure_running)
+        try:
+            async with running_agent(server.dsn, settings, bridge=FakeBridge(platform=platform), model=model) as agent:
+                place = (agent, platform, server, directory)
+                figures = await chaos(*place, seconds=seconds, every=every, text=text)
+                told = await memories_agree(agent, platform) if remember else {}
+        finally:
+            await asyncio.to_thread(server.stop)
+    return {**figures, "told": told}
+
+
+async def memories_agree(agent: Agent, platform: FakePlatform) -> dict[str, int]:
+    """Assert that what people were told of their memories is what is kept; return how many were told what."""
+    async with agent.core.store.connection() as conn:
+        rows = await conn.fetch("SELECT server_memory_id, source_message_id FROM server_memories")
+    kept = {row["source_message_id"]: row["server_memory_id"] for row in rows}
+    assert len(kept) == len(rows), "a message has two memories"
+    told: Counter[str] = Counter()
+    for message in platform.messages:
+        for answer in platform.answers_to(message):
+            saved = answer.text.startswith("I will remember that")
+            told["saved" if saved else answer.text] += 1
+            assert saved == (message.message_id in kept), answer
+            assert not saved or f"(ID {kept[message.message_id]})" in answer.text
+    notices = Counter(m.card.memory_id for m in platform.from_agent if m.card is not None)
+    assert notices.keys() <= set(kept.values())
+    assert set(notices.values()) <= {1}
+    return dict(told)
 
 
 def _answers(talk: Talk) -> Counter[int]:

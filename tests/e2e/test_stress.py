@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
-from agent.store.embedded import EmbeddedServer
 from agent.testing.app import running_agent
-from agent.testing.database import temporary_data_directory
 from agent.testing.fake_bridge import FakeBridge
 from agent.testing.fake_platform import FakePlatform
-from tests.e2e.stress import chaos, echo_model, load
+from tests.e2e.stress import echo_model, load, storm
 
 
 @pytest.mark.unwatched_loop  # it is measured
@@ -25,15 +21,7 @@ async def test_many_conversations_at_once(database_url: str) -> None:
 @pytest.mark.timeout(120)
 @pytest.mark.unwatched_loop
 async def test_a_failing_database_and_a_failing_platform() -> None:
-    platform = FakePlatform()
-    with temporary_data_directory() as directory:
-        server = EmbeddedServer(directory)
-        await asyncio.to_thread(server.ensure_running)
-        try:
-            bridge = FakeBridge(platform=platform)
-            async with running_agent(server.dsn, bridge=bridge, model=echo_model()) as agent:
-                figures = await chaos(agent, platform, server, directory, seconds=6, every=2)
-        finally:
-            await asyncio.to_thread(server.stop)
+    figures = await storm(seconds=5, every=1.5, remember=True)
     assert figures["server_kills"] >= 1
     assert figures["answered"] > 20
+    assert figures["told"]["saved"] > 5
