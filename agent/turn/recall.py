@@ -32,9 +32,11 @@ class Weights:
     """How much each kind of evidence counts; chosen by benchmarks/bench_recall.py."""
 
     lexical: float = 1.0
-    vector: float = 1.0
-    named: float = 1.5
-    """Added for what is by or about somebody whom the text names: more than either of the others alone."""
+    vector: float = 1.5
+    named: float = 1.75
+    """Added for what is by or about somebody whom the text names: more than either of the others alone can give."""
+    anybody: float = 0.9
+    """Added, when somebody is named, for what may be about anybody, as a document: it shows if it fits well."""
 
 
 def rank(
@@ -57,8 +59,11 @@ def rank(
 
     def score(candidate: RecallCandidate) -> float:
         near = 0.0 if candidate.cosine is None else (candidate.cosine - low) / ((high - low) or 1.0)
-        is_named = bool(query.named & candidate.people)
-        return weights.lexical * candidate.lexical / best + weights.vector * near + weights.named * is_named
+        about = 0.0
+        if query.named:
+            is_named = not query.named.isdisjoint(candidate.people)
+            about = weights.named * is_named if candidate.people else weights.anybody
+        return weights.lexical * candidate.lexical / best + weights.vector * near + about
 
     return tuple(sorted(fitting, key=lambda c: (-score(c), c.identity))[:most])
 

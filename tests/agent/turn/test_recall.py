@@ -53,6 +53,21 @@ def test_what_is_by_somebody_whom_the_text_names_comes_first() -> None:
     assert [c.identity for c in ranked] == ["server_memory:2", "server_memory:1"]
 
 
+def test_a_document_that_fits_well_comes_before_what_only_concerns_somebody_named() -> None:
+    query = RecallQuery("which tap does ben's manual name?", named=frozenset({"user:2"}))
+    about_ben = [a_candidate(number, 0.5, 0.3, "user:2") for number in range(1, 8)]
+    fitting, unfitting = a_candidate(8, 4.0, 0.8), a_candidate(9, 0.1, 0.3)
+    ranked = rank([*about_ben, fitting, unfitting], query, threshold=0.3)
+    assert ranked[0] == fitting
+    assert unfitting not in ranked
+
+
+def test_what_is_about_somebody_else_comes_last() -> None:
+    query = RecallQuery("what does ben like?", named=frozenset({"user:2"}))
+    ranked = rank([a_candidate(1, 1.0, None, "user:3"), a_candidate(2, 0.1, None, "user:2")], query, threshold=0.3)
+    assert [c.identity for c in ranked] == ["server_memory:2", "server_memory:1"]
+
+
 def test_a_name_alone_calls_nothing_back() -> None:
     query = RecallQuery("ben?", named=frozenset({"user:2"}))
     assert rank([a_candidate(2, 0.0, 0.1, "user:2")], query, threshold=0.3) == ()
