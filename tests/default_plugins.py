@@ -1,14 +1,10 @@
-"""The plugins that the built-in settings switch on, for tests that want none of them."""
+"""The plugins that the built-in settings name, for tests that want none of them."""
 
 import tomllib
 from importlib.resources import files
 
 DEFAULT_PLUGINS: tuple[str, ...] = tuple(
-    name
-    for name, section in tomllib.loads(files("agent.settings").joinpath("defaults.toml").read_text("utf-8"))[
-        "plugins"
-    ].items()
-    if section["enabled"]
+    tomllib.loads(files("agent.settings").joinpath("defaults.toml").read_text("utf-8"))["plugins"]
 )
 
 

@@ -55,7 +55,7 @@ async def prompt(agent: Agent) -> str:
 
 
 async def test_what_a_tool_saves_stands_in_the_prompt_and_in_the_lists(agent: Agent) -> None:
-    assert {status.state for status in agent.plugins.plugins} == {State.STARTED}
+    assert State.FAILED not in {status.state for status in agent.plugins.plugins}
     server = await create(agent, "game night is every Friday at 20:00")
     personal = await create(agent, "{user} likes tea", "me")
     text = await prompt(agent)
