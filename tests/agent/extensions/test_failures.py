@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import structlog
 
+from agent import logs
 from agent.extensions.calls import Failure, Reason
 from agent.extensions.failures import Failures
 from agent.extensions.repeats import SECONDS
@@ -15,7 +15,7 @@ SECRET = "what somebody said"
 @pytest.fixture(autouse=True)
 def logs_go_to_standard_error() -> None:
     """Commands of other tests may have sent them elsewhere."""
-    structlog.reset_defaults()
+    logs.configure()
 
 
 def raised(error: Exception) -> Failure:
