@@ -14,14 +14,15 @@ _CHANNELS: Final = 20_000
 
 
 class SeenChannels:
-    """The last name of each channel."""
+    """The last name of each channel, and of the one that a thread hangs below."""
 
     def __init__(self, size: int = _CHANNELS) -> None:
-        self._names: LRUCache[int, str] = LRUCache(size)
+        self._names: LRUCache[int, tuple[str, str | None]] = LRUCache(size)
 
     def is_news(self, place: Place) -> bool:
-        """Tell whether the channel of a place, or its name, is new to this process; from then on it is not."""
+        """Tell whether a channel, its name or its parent's is new to this process; from then on it is not."""
         channel = place.channel
+        names = (channel.ref.name, channel.ref.parent_name)
         known = self._names.get(channel.channel_id)
-        self._names[channel.channel_id] = channel.ref.name
-        return known != channel.ref.name
+        self._names[channel.channel_id] = names
+        return known != names

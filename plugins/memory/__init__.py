@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from agent.contracts.people import Account
     from agent.contracts.recall import RecallCandidate, RecallQuery
     from agent.core import Core
+    from agent.places import Place
     from agent.tools import Connection, Json, Tool
     from agent.turn.values import Turn
     from plugins.memory.context import StandingContext
     from plugins.memory.recall import MemoryRecall
     from plugins.memory.repository import MemoryRepository
+    from plugins.memory.scope_backfill import ScopeBackfill
     from plugins.memory.search import MemorySearch, MemoryVectors
     from plugins.memory.toolbox import Toolbox
 
@@ -46,6 +48,7 @@ class MemoryPlugin:
     def __init__(self, settings: MemorySettings) -> None:
         self._settings = settings
         self._sweeping: asyncio.Task[None] | None = None
+        self._scopes: ScopeBackfill | None = None
 
     @hookimpl
     async def start(self, core: Core) -> None:
@@ -56,6 +59,8 @@ class MemoryPlugin:
         from plugins.memory.remembered import RememberedCache
         from plugins.memory.repository import MemoryRepository
         from plugins.memory.saving import Writing
+        from plugins.memory.scope_backfill import ScopeBackfill
+        from plugins.memory.scope_rows import ScopeRows
         from plugins.memory.search import MemorySearch, MemoryVectors, Retrieval
         from plugins.memory.seen import SeenVersions
         from plugins.memory.toolbox import CHANNEL_MEMORY, SELF_TEACHING, Toolbox
@@ -86,11 +91,15 @@ class MemoryPlugin:
         for preference in (SELF_TEACHING, CHANNEL_MEMORY):
             core.preferences.register(preference)
         core.embedding_worker.add(self._vectors)
+        self._scopes = ScopeBackfill(core.store, ScopeRows(core.store), core.revisions, core.clock)
+        self._scopes.start()
         self._sweeping = asyncio.create_task(self._sweep(), name="memory sweep")
 
     @hookimpl
     async def stop(self) -> None:
-        """End the sweep."""
+        """End what runs in the background."""
+        if self._scopes is not None:
+            await self._scopes.stop()
         if self._sweeping is not None:
             self._sweeping.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -142,6 +151,12 @@ class MemoryPlugin:
         """Remove every memory about a person, and their name from what they wrote about others."""
         erased = await self._repository.erase(conn, account.account_id, account.user_id, self._core.clock.now())
         return erased.counts
+
+    @hookimpl
+    async def channel_seen(self, place: Place) -> None:
+        """Look again for what a channel's name may mean in scopes that are not settled."""
+        if self._scopes is not None:
+            self._scopes.wake(place.server.server_id)
 
     @hookimpl
     async def count_lineage(self, server_id: int, lineage_id: int) -> dict[str, int]:
