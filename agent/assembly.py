@@ -24,6 +24,7 @@ from agent.notices import NoticeRule
 from agent.personas.repository import Personas
 from agent.places import ChannelRef
 from agent.privacy.audit import Audit
+from agent.privacy.erase import finish_erasures
 from agent.privacy.guards import MemoryGuards
 from agent.privacy.repository import Privacy
 from agent.reception import Reception
@@ -120,6 +121,7 @@ async def assemble(
     """Start the plugins and build everything between a bridge's event and its answer; closed by the stack."""
     await core.hooks.start(core)
     stack.push_async_callback(core.hooks.stop)
+    await finish_erasures(core.store, core.hooks)
     tools = ToolRegistry(tool for given in await core.hooks.collect("register_tools") for tool in given)
     commands = tuple(command for given in await core.hooks.collect("register_commands") for command in given)
     if model is None:

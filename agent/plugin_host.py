@@ -164,6 +164,10 @@ class PluginHost:
             for status in (self._members[name].status,)
         )
 
+    def implementing(self, hook: str) -> tuple[str, ...]:
+        """Return the names of the started plugins that implement a hook."""
+        return tuple(call.plugin for call in self._calls[hook] if call.plugin in self._started)
+
     def implements(self, hook: str) -> bool:
         """Tell whether a plugin that is in use implements the hook, so that its caller may spare the preparation."""
         return bool(self._calls[hook])
@@ -178,8 +182,19 @@ class PluginHost:
 
     async def collect_by_plugin(self, name: str, /, **values: Any) -> list[tuple[str, Any]]:
         """As `collect`, each result with the name of its plugin."""
+        return await self._collect(name, values, None)
+
+    async def collect_from(self, plugins: Collection[str], name: str, /, **values: Any) -> list[tuple[str, Any]]:
+        """As `collect_by_plugin`, asking some plugins only."""
+        return await self._collect(name, values, plugins)
+
+    async def _collect(
+        self, name: str, values: Mapping[str, Any], plugins: Collection[str] | None
+    ) -> list[tuple[str, Any]]:
         results: list[tuple[str, Any]] = []
         for call in self._find(name, Mode.COLLECT, values):
+            if plugins is not None and call.plugin not in plugins:
+                continue
             if call.plugin not in self._started and not self._may_ask_early(call):
                 continue
             result = await self._caller.ask(call, values)

@@ -67,6 +67,21 @@ def _normalise_once(name: str) -> str:
     return unicodedata.normalize("NFKC", text).strip(" ").lstrip("@ ")[:NAME_LIMIT].rstrip(" ")
 
 
+def folded(text: str) -> str:
+    """Return a text of any length in the form under which names are compared; its white space stays as it is."""
+    if text.isascii() and not _IGNORED.search(text):
+        return text.lower()
+    before, after = text, _fold_once(text)
+    while after != before:
+        before, after = after, _fold_once(after)
+    return after
+
+
+def _fold_once(text: str) -> str:
+    plain = _IGNORED.sub("", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFKC", plain)
+
+
 def label(name: str, key: ParticipantKey) -> str:
     """Return a name as it may be shown: one line, at most 64 characters, nothing hidden in it, never empty."""
     shown = clip(shown_name(name), LABEL_LIMIT)

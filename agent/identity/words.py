@@ -14,11 +14,11 @@ PHRASES: Final = 4_000
 """At most so many sequences are asked for."""
 _LONGEST: Final = 5
 """Words of a name."""
-_SHORTEST: Final = 2
+SHORTEST: Final = 2
 """Characters of a name: a single letter stands in every text."""
 _EDGE: Final = re.compile(r"^[^\w]+|(?:['\u2019]s)?[^\w]+$|['\u2019]s$")
 # Scripts that set no space between words: there every short run of characters may be a name.
-_UNSPACED: Final = re.compile(
+UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 _LONGEST_UNSPACED: Final = 8
@@ -34,8 +34,8 @@ def phrases(text: str) -> frozenset[str]:
             phrase = " ".join(words[start:end])
             found[phrase] = None
             found[_EDGE.sub("", phrase)] = None
-    for run in _UNSPACED.findall(" ".join(words)):
+    for run in UNSPACED.findall(" ".join(words)):
         for start in range(len(run)):
-            for end in range(start + _SHORTEST, min(start + _LONGEST_UNSPACED, len(run)) + 1):
+            for end in range(start + SHORTEST, min(start + _LONGEST_UNSPACED, len(run)) + 1):
                 found[run[start:end]] = None
-    return frozenset(islice((phrase for phrase in found if len(phrase) >= _SHORTEST), PHRASES))
+    return frozenset(islice((phrase for phrase in found if len(phrase) >= SHORTEST), PHRASES))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,8 +24,20 @@ QUERIES = load_queries(__name__, "erase.sql")
 class Hooks(Protocol):
     """What an erasure needs of the plugin host."""
 
-    async def collect(self, name: str, /, **values: Any) -> list[Any]:
+    async def collect_by_plugin(self, name: str, /, **values: Any) -> list[tuple[str, Any]]:
         """Ask every plugin; one that fails in `erase_person` raises."""
+        ...
+
+
+class StartedHooks(Hooks, Protocol):
+    """What finishing erasures needs of it."""
+
+    def implementing(self, hook: str) -> tuple[str, ...]:
+        """Return the names of the started plugins that implement a hook."""
+        ...
+
+    async def collect_from(self, plugins: Collection[str], name: str, /, **values: Any) -> list[tuple[str, Any]]:
+        """Ask some plugins only."""
         ...
 
 
@@ -59,6 +71,42 @@ async def erase_person(store: Store, hooks: Hooks, account_id: int, now: datetim
     return await store.retrying(erase)
 
 
+async def finish_erasures(store: Store, hooks: StartedHooks) -> int:
+    """Have plugins that were switched off during erasures do their part, and return how many were unfinished.
+
+    To be called when the plugins are started and nothing comes in yet: what they hold of these people is older.
+
+    Raises:
+        agent.plugin_host.HookFailed: a plugin could not do its part.
+    """
+    able = hooks.implementing("erase_person")
+    async with store.connection() as conn:
+        unfinished = [row["erasure_id"] for row in await conn.fetch(QUERIES["unfinished"], able, None)]
+    for erasure_id in unfinished:
+
+        async def finish(erasure_id: int = erasure_id) -> None:
+            async with store.transaction() as conn:
+                await _finish(conn, hooks, able, erasure_id)
+
+        await store.retrying(finish)
+    return len(unfinished)
+
+
+async def _finish(conn: Connection, hooks: StartedHooks, able: Sequence[str], erasure_id: int) -> None:
+    await conn.execute(QUERIES["one_at_a_time"])
+    row = await conn.fetchrow(QUERIES["unfinished"], able, erasure_id)
+    if row is None:
+        return  # another process has come before this one
+    people = await lock_person(conn, row["account_id"])
+    (account,) = [account_from(each) for each in await conn.fetch(QUERIES["accounts"], [row["account_id"]])]
+    missing = [plugin for plugin in able if plugin not in row["plugins"]]
+    counts = Counter(row["counts"])
+    for _, part in await hooks.collect_from(missing, "erase_person", conn=conn, account=account):
+        counts.update(part)
+    await conn.execute(QUERIES["add_to_receipt"], erasure_id, dict(counts), sorted({*row["plugins"], *missing}))
+    await bump(conn, [user_owner(each["user_id"]) for each in people if each["user_id"] is not None])
+
+
 async def _erase(conn: Connection, hooks: Hooks, account_id: int, now: datetime) -> Receipt:
     await conn.execute(QUERIES["one_at_a_time"])
     people = await lock_person(conn, account_id)
@@ -69,9 +117,14 @@ async def _erase(conn: Connection, hooks: Hooks, account_id: int, now: datetime)
     # From here on a save that waits for the lock sees the moment, and is refused.
     await conn.execute(QUERIES["forget_account"], accounts, now)
     counts = await _erase_core(conn, accounts, users, now)
+    done: set[str] = set()
     for account in known:
-        for part in await hooks.collect("erase_person", conn=conn, account=account):
+        for plugin, part in await hooks.collect_by_plugin("erase_person", conn=conn, account=account):
             counts.update(part)
+            done.add(plugin)
+    await conn.executemany(
+        QUERIES["keep_receipt"], [(account_id, now, dict(counts), sorted(done)) for account_id in accounts]
+    )
     await bump(conn, [*map(user_owner, users), *map(server_owner, servers)])
     return Receipt(tuple(accounts), now, dict(counts), tuple(servers))
 

@@ -73,3 +73,17 @@ DELETE FROM audit_trail WHERE subject_account_id = ANY ($1::bigint[]) OR subject
 -- name: forget_actor
 -- Takes the person off the trail of what was about others; that somebody looked stays.
 UPDATE audit_trail SET actor_account_id = NULL WHERE actor_account_id = ANY ($1::bigint[]);
+
+-- name: keep_receipt
+-- Keeps what an erasure has removed, in numbers.
+INSERT INTO erasures (account_id, erased_at, counts, plugins) VALUES ($1, $2, $3::jsonb, $4::text[]);
+
+-- name: unfinished
+-- Erasures in which one of some plugins had no part yet, because it was switched off.
+SELECT erasure_id, account_id, counts, plugins FROM erasures
+WHERE NOT plugins @> $1::text[] AND ($2::bigint IS NULL OR erasure_id = $2)
+ORDER BY erasure_id;
+
+-- name: add_to_receipt
+-- Adds the parts of plugins that came back.
+UPDATE erasures SET counts = $2::jsonb, plugins = $3::text[] WHERE erasure_id = $1;

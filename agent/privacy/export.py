@@ -14,7 +14,7 @@ from agent.store.queries import load_queries
 
 if TYPE_CHECKING:
     from agent.store.pool import Store
-    from agent.tools import Json
+    from agent.tools import Connection, Json
 
 QUERIES = load_queries(__name__, "export.sql")
 
@@ -28,29 +28,39 @@ class Hooks(Protocol):
 
 
 async def export_person(store: Store, hooks: Hooks, account_id: int, now: datetime) -> dict[str, Json]:
-    """Return what is held about an account as JSON values: `exported_at`, `account`, …, `plugins` by name.
+    """Return what is held about a person as JSON values.
+
+    `exported_at`; what the core holds of the account (`account`, `names`, `settings`, `blacklists`, `messages`,
+    `erasures`, `looked_at`); `linked`, the same of each account that is linked to it; `plugins` by name.
 
     Raises:
         UnknownPerson: there is no such account.
     """
     async with store.connection() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
-        row = await conn.fetchrow(QUERIES["account"], account_id)
-        if row is None:
+        rows = await conn.fetch(QUERIES["accounts"], account_id)
+        if not rows:
             raise UnknownPerson(f"there is no account {account_id}")
-        parts = {
-            name: await conn.fetch(QUERIES[name], account_id)
-            for name in ("names", "settings", "blacklists", "messages")
-        }
-    plugins = await hooks.collect_by_plugin("export_person", account=account_from(row))
+        parts = {row["account_id"]: await _core_part(conn, row) for row in rows}
+    (own,) = [row for row in rows if row["account_id"] == account_id]
+    plugins = await hooks.collect_by_plugin("export_person", account=account_from(own))
     return {
         "exported_at": now.isoformat(),
-        "account": _as_json(row),
-        "names": [_as_json(each) for each in parts["names"]],
-        "settings": {each["key"]: json.loads(each["value"]) for each in parts["settings"]},
-        "blacklists": [_as_json(each) for each in parts["blacklists"]],
-        "messages": [_as_json(each) for each in parts["messages"]],
+        **parts[account_id],
+        "linked": [part for linked, part in parts.items() if linked != account_id],
         "plugins": dict(plugins),
     }
+
+
+async def _core_part(conn: Connection, row: Record) -> dict[str, Json]:
+    """Return what the core holds of one account."""
+    settings = await conn.fetch(QUERIES["settings"], row["account_id"])
+    parts: dict[str, Json] = {
+        "account": _as_json(row),
+        "settings": {each["key"]: json.loads(each["value"]) for each in settings},
+    }
+    for name in ("names", "blacklists", "messages", "erasures", "looked_at"):
+        parts[name] = [_as_json(each) for each in await conn.fetch(QUERIES[name], row["account_id"])]
+    return parts
 
 
 def _as_json(row: Record) -> dict[str, Json]:

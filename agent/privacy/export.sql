@@ -1,9 +1,10 @@
--- name: account
--- What the core holds of an account.
+-- name: accounts
+-- What the core holds of an account, and of those that are linked to it.
 SELECT account_id, user_id, platform, kind, external_id, username, privacy_level, forgotten_before, display_name,
        disclosed_at, created_at, last_seen_at
 FROM accounts
-WHERE account_id = $1;
+WHERE account_id = $1 OR user_id = (SELECT a.user_id FROM accounts a WHERE a.account_id = $1)
+ORDER BY account_id;
 
 -- name: names
 -- Every name of an account, with the server that shows it.
@@ -32,3 +33,17 @@ FROM messages m
 JOIN channels c ON c.channel_id = m.channel_id
 WHERE m.account_id = $1
 ORDER BY m.created_at, m.message_id;
+
+-- name: erasures
+-- The receipts of what was deleted.
+SELECT erased_at, counts, plugins FROM erasures WHERE account_id = $1 ORDER BY erasure_id;
+
+-- name: looked_at
+-- Who looked at or changed what is about the account or its user; whoever hides is not named.
+SELECT t.happened_at, t.act, t.via, t.items, t.by_operator, s.name AS server,
+       CASE WHEN a.privacy_level = 'full' THEN NULL ELSE a.display_name END AS actor
+FROM audit_trail t
+LEFT JOIN servers s ON s.server_id = t.server_id
+LEFT JOIN accounts a ON a.account_id = t.actor_account_id
+WHERE t.subject_account_id = $1 OR t.subject_user_id = (SELECT x.user_id FROM accounts x WHERE x.account_id = $1)
+ORDER BY t.audit_id;

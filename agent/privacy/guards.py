@@ -9,6 +9,9 @@ from agent.contracts.people import Denial
 from agent.privacy.check import DISABLED, Facts, PersonFacts, check_read, check_write
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.privacy.hidden import Hidden
     from agent.privacy.repository import Privacy
     from agent.tools import Connection
 
@@ -70,6 +73,10 @@ class MemoryGuards:
             return DISABLED
         denial = check_read(read, facts)
         return denial if denial is not None else await self._hooks.guard("guard_memory_read", read=read)
+
+    async def hidden_names(self, server_id: int, account_ids: Sequence[int] = ()) -> Hidden:
+        """Return who hides, so that a list shows no text that names them, as no prompt does."""
+        return await self._privacy.hidden_names(server_id, account_ids)
 
     async def _is_switched_off(self, read: MemoryRead) -> bool:
         """Ask the server's switch where no person's facts tell of it: a proxied identity has no account of its own."""

@@ -47,3 +47,14 @@ ORDER BY b.created_at, a.account_id;
 -- name: personal_memories_off
 -- Whether a server wants no personal memories.
 SELECT personal_memories_off($1);
+
+-- name: hidden_names
+-- The names of those who hide, borne in a server or in a server where one of some accounts is known; newest first.
+SELECT n.normalised, bool_or(n.server_id = $1) AS is_here
+FROM accounts a
+JOIN names n ON n.account_id = a.account_id
+WHERE a.privacy_level = 'full'
+  AND (n.server_id = $1 OR n.server_id IN (SELECT k.server_id FROM names k WHERE k.account_id = ANY ($2::bigint[])))
+GROUP BY n.normalised
+ORDER BY max(n.seen_at) DESC
+LIMIT $3;

@@ -11,10 +11,12 @@ from asyncpg import Record
 from agent.contracts.memory import MemoryRead, MemoryScope, MemoryWrite
 from agent.contracts.people import Account, PrivacyLevel
 from agent.identity.records import account_from
-from agent.preferences import Layer
-from agent.preferences_repository import choose
+from agent.preferences import Layer, resolve
+from agent.preferences_repository import choose, read_rows
 from agent.privacy.check import PersonFacts, consulted_accounts, consulted_users
+from agent.privacy.hidden import NOBODY, Hidden, HiddenNames
 from agent.privacy.levels import strictest
+from agent.privacy.switches import MEMBER_ACCESS
 from agent.store.queries import load_queries
 from agent.store.revisions import bump
 from agent.turn.values import server_owner, user_owner
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from agent.tools import Connection
 
 QUERIES = load_queries(__name__)
+HIDDEN_NAMES = 10_000
+"""At most so many names of people who hide are looked for in a text."""
 
 
 class UnknownPerson(LookupError):
@@ -133,11 +137,29 @@ class Privacy:
 
         await self._store.retrying(change)
 
+    async def members_may_list(self, server_id: int) -> bool:
+        """Tell whether everybody in a server may list its memories."""
+        async with self._store.connection() as conn:
+            rows = await read_rows(conn, server_id, None)
+        return resolve(MEMBER_ACCESS, rows.server, {}).value
+
     async def wants_no_personal_memories(self, server_id: int) -> bool:
         """Tell whether a server has switched personal memories off."""
         async with self._store.connection() as conn:
             off: bool = await conn.fetchval(QUERIES["personal_memories_off"], server_id)
             return off
+
+    async def hidden_names(self, server_id: int, account_ids: Sequence[int] = ()) -> Hidden:
+        """Return the names of everybody who hides, as a server and the servers of some people know them.
+
+        Of very many the most recently seen: `HIDDEN_NAMES` at most.
+        """
+        async with self._store.connection() as conn:
+            rows = await conn.fetch(QUERIES["hidden_names"], server_id, list(account_ids), HIDDEN_NAMES)
+        if not rows:
+            return NOBODY
+        here = HiddenNames(row["normalised"] for row in rows if row["is_here"])
+        return Hidden(here, HiddenNames(row["normalised"] for row in rows))
 
     async def facts_of_account(self, account_id: int, server_id: int | None) -> tuple[PersonFacts, ...]:
         """Return what counts now for an account and those linked to it, in a server."""

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agent.contracts.context import ContextEntry, ContextItem, Prompt, Role, Section, Tag
 from agent.identity.mentions import Labels, readable
 from agent.identity.names import label
+from agent.privacy.hidden import NOBODY
 from agent.text import clip, json_line, one_line
 from agent.turn.arrange import arranged
 from agent.turn.budget import fit
 from agent.turn.recall import recall, recall_item
+from agent.turn.withhold import without_hidden
 
 if TYPE_CHECKING:
     from agent.bridge import HistoryMessage
     from agent.contracts.people import Account, Participant
     from agent.models.embeddings import Embedder
     from agent.plugin_host import PluginHost
+    from agent.privacy.hidden import Hidden
     from agent.turn.values import Turn
 
 QUOTED: Final = 200
@@ -132,9 +136,17 @@ def core_items(turn: Turn, message_limit: int) -> list[ContextItem]:
 
 
 async def build_prompt(
-    turn: Turn, hooks: PluginHost, embedder: Embedder | None, *, budget: int, message_limit: int
+    turn: Turn,
+    hooks: PluginHost,
+    embedder: Embedder | None,
+    *,
+    budget: int,
+    message_limit: int,
+    hidden: Hidden = NOBODY,
 ) -> tuple[Prompt, tuple[str, ...]]:
     """Build the prompt of a turn: nothing else is ever sent to the model.
+
+    What is remembered and names somebody `hidden` is left out.
 
     Also returns the identities of what was called back and stands in it, in the tail or in a plugin's own block.
     """
@@ -145,6 +157,9 @@ async def build_prompt(
     shown = frozenset(entry.identity for item in items for entry in item.entries)
     if (item := recall_item(recalled, shown)) is not None:
         items.append(item)
+    items, withheld = await without_hidden(items, hidden, turn.participants)
     prompt = await arranged(turn, fit(items, budget), hooks)
+    if withheld:
+        prompt = replace(prompt, left_out=(*withheld, *prompt.left_out))
     kept = frozenset(prompt.identities())
     return prompt, tuple(candidate.identity for candidate in recalled if candidate.identity in kept)

@@ -120,12 +120,15 @@ class Flow:
     async def prompt(self, turn: Turn) -> tuple[Prompt, tuple[str, ...]]:
         """Build exactly what the model is shown; also what of it was called back."""
         limits = self.core.settings.limits
+        accounts = [person.account.account_id for person in turn.participants]
+        hidden = await self.core.privacy.hidden_names(turn.place.server.server_id, accounts)
         return await build_prompt(
             turn,
             self.core.hooks,
             self.core.embedder,
             budget=limits.context_tokens,
             message_limit=limits.max_message_chars,
+            hidden=hidden,
         )
 
     def context(self, turn: Turn, name: str, effect: Effect) -> ToolContext:

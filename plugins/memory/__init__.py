@@ -12,6 +12,7 @@ import asyncpg
 
 from agent import logs
 from agent.contracts.memory import MemoryWritten
+from agent.extensions.states import State
 from agent.hookspecs import Health, hookimpl
 from agent.store.errors import StoreError
 from plugins.memory.settings import MemorySettings
@@ -117,7 +118,8 @@ class MemoryPlugin:
         """Return the commands that show memories."""
         from plugins.memory.commands import MemoryCommands
 
-        return MemoryCommands(self._repository, self._core.guards).commands()
+        core = self._core
+        return MemoryCommands(self._repository, core.guards, core.privacy, core.audit).commands()
 
     @hookimpl
     async def context_items(self, turn: Turn) -> Sequence[ContextItem]:
@@ -177,11 +179,19 @@ class MemoryPlugin:
         except (StoreError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             remedy = "check [database] url, then run: isthmus migrate"
             return (Health("memory", "fail", f"the memories cannot be read ({type(error).__name__})", remedy),)
-        counts = Health("memory", "ok", f"{server} server memories, {personal} personal memories")
+        counted = Health("memory", "ok", f"{server} server memories, {personal} personal memories")
+        counts = (counted, *self._without_privacy())
         if has_vectors:
-            return (counts, embeddings)
+            return (*counts, embeddings)
         text = "pgvector is missing: nothing is called back, so none is withheld and none gives way to a new one"
-        return (counts, Health("memory search", "warn", text, REMEDY))
+        return (*counts, Health("memory search", "warn", text, REMEDY))
+
+    def _without_privacy(self) -> Sequence[Health]:
+        """Warn when people have no way to see, stop or delete what is kept about them."""
+        if any(status.name == "privacy" and status.state is State.STARTED for status in self._core.hooks.plugins):
+            return ()
+        text = "memories are kept, but nobody can see, stop or delete what is kept about them: privacy is switched off"
+        return (Health("memory privacy", "warn", text, "set enabled = true in [plugins.privacy]"),)
 
     async def _sweep(self) -> None:
         """Remove undo copies once their time is over."""

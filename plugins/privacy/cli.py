@@ -10,6 +10,7 @@ import typer
 from agent.cli.errors import OK, CallRefused
 from agent.cli.options import ConfigOption, DataOption, JsonOption
 from agent.cli.output import print_json, print_line, print_table
+from agent.privacy.audit import Act, Look
 
 if TYPE_CHECKING:
     from agent.core import Core
@@ -66,7 +67,7 @@ async def _export(loaded: LoadedSettings, user: str) -> int:
         core = agent.core
         account_id = await find_account(core.store, user)
         held = await export_person(core.store, core.hooks, account_id, core.clock.now())
-        await _record(core, account_id, "exported", "isthmus privacy export")
+        await _record(core, account_id, Act.EXPORTED, "isthmus privacy export")
     print_json(held)
     return OK
 
@@ -82,6 +83,7 @@ async def _forget(loaded: LoadedSettings, user: str, *, yes: bool, as_json: bool
         if not yes:
             _ask_back(user)
         receipt = await erase_person(core.store, core.hooks, account_id, core.clock.now())
+        await _record(core, account_id, Act.ERASED, "isthmus privacy forget")
     if as_json:
         print_json({"at": receipt.at.isoformat(), "accounts": receipt.account_ids, "counts": dict(receipt.counts)})
         return OK
@@ -123,8 +125,6 @@ def _ask_back(user: str) -> None:
     typer.confirm(f"Forget everything about {user}? This cannot be undone.", abort=True)
 
 
-async def _record(core: Core, account_id: int, act: str, via: str) -> None:
-    from agent.privacy.audit import Act, Look
-
-    look = Look(Act(act), via, None, None, about_account_id=account_id)
+async def _record(core: Core, account_id: int, act: Act, via: str) -> None:
+    look = Look(act, via, None, None, about_account_id=account_id)
     await core.audit.record([look], core.clock.now())

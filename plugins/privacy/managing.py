@@ -91,7 +91,7 @@ class ManagerCommands:
                     call.place.server.server_id, self._preference(name), bool(state)
                 )
                 self._core.revisions.announce(server_owner(call.place.server.server_id))
-            return await self._states(call, SWITCHES if name is None else (name,))
+            return await self._states(call, self._known() if name is None else [name])
         except PreferenceError as error:
             return CommandReply(translate(call.locale, error.msgid, **error.values), private=True, ok=False)
 
@@ -105,6 +105,11 @@ class ManagerCommands:
             for name, is_on in states.items()
         ]
         return CommandReply("\n".join(lines), private=True, data={"switches": states})
+
+    def _known(self) -> list[str]:
+        """Return the switches that there are; some belong to a plugin, which may be switched off."""
+        keys = {preference.key for preference in self._core.preferences}
+        return [name for name, key in SWITCHES.items() if key in keys]
 
     def _preference(self, name: str) -> Preference[Any]:
         return self._core.preferences.get(SWITCHES[name])

@@ -83,6 +83,17 @@ async def test_results_come_in_the_order_of_the_file() -> None:
     assert found == [("z", ()), ("a", (ITEM,)), ("m", (ITEM, ITEM))]
 
 
+async def test_some_plugins_can_be_asked_alone() -> None:
+    first, second = Good("first"), Good("second")
+    host = PluginHost([first, second])
+    assert host.implementing("context_items") == ()
+    await host.start(core(host))
+    assert host.implementing("context_items") == ("first", "second")
+    assert host.implementing("recall") == ()
+    assert await host.collect_from(["second", "absent"], "context_items", turn=None) == [("second", (ITEM,))]
+    assert (first.asked, second.asked) == (0, 1)
+
+
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("hook", [hook for hook in OF_MODE[Mode.COLLECT] if hook != "erase_person"])
 async def test_a_bad_plugin_is_left_out(name: str, hook: str) -> None:

@@ -1,18 +1,23 @@
+import asyncio
 import json
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from agent.confirmations import Confirmations
 from agent.contracts.people import Account, PrivacyLevel, Refusal
 from agent.events import MessageCreated, dump_event
 from agent.identity.people import People
-from agent.privacy.erase import erase_person
+from agent.privacy.audit import Act, Audit, Look
+from agent.privacy.erase import erase_person, finish_erasures
 from agent.privacy.export import export_person
 from agent.privacy.repository import UnknownPerson
+from agent.store.pool import Store
 from tests.agent.identity.builders import GENERAL, HOME, NOW, author
 from tests.agent.privacy.conftest import Home
-from tests.agent.privacy.doubles import write
+from tests.agent.privacy.doubles import StubHooks, write
 
 LATER = NOW + timedelta(minutes=1)
 CANARY = "xylophone-canary"
@@ -80,6 +85,11 @@ async def dump(home: Home) -> str:
             for table in tables
         ]
     return "\n".join(rows)
+
+
+async def rows(home: Home, query: str) -> list[dict[str, Any]]:
+    async with home.store.connection() as conn:
+        return [dict(row) for row in await conn.fetch(query)]
 
 
 async def value(home: Home, query: str) -> Any:
@@ -170,7 +180,9 @@ async def test_export(home: Home) -> None:
     await home.privacy.blacklist_add(home.server_id, home.ana.account_id, NOW)
     exported = await export_person(home.store, home.hooks, home.ana.account_id, LATER)
     assert json.loads(json.dumps(exported)) == exported
-    assert list(exported) == ["exported_at", "account", "names", "settings", "blacklists", "messages", "plugins"]
+    core = ["account", "settings", "names", "blacklists", "messages", "erasures", "looked_at"]
+    assert list(exported) == ["exported_at", *core, "linked", "plugins"]
+    assert exported["linked"] == []
     assert exported["settings"] == {"locale": CANARY}
     assert exported["plugins"] == {"stub": {"account": home.ana.account_id}}
     assert json.dumps(exported).count("home") >= 4
@@ -180,3 +192,78 @@ async def test_export(home: Home) -> None:
     account = exported["account"]
     assert isinstance(account, dict)
     assert account["external_id"] == "ana"
+
+
+class Returning(StubHooks):
+    """Plugins of which some were switched off when somebody was forgotten."""
+
+    def __init__(self, *started: str) -> None:
+        super().__init__()
+        self.started = started
+        self.did: list[tuple[str, int]] = []
+
+    def implementing(self, hook: str) -> tuple[str, ...]:
+        assert hook == "erase_person"
+        return self.started
+
+    async def collect_by_plugin(self, name: str, /, **values: Any) -> list[tuple[str, Any]]:
+        return await self.collect_from(self.started, name, **values)
+
+    async def collect_from(self, plugins: Collection[str], name: str, /, **values: Any) -> list[tuple[str, Any]]:
+        assert name == "erase_person"
+        assert values["conn"].is_in_transaction()
+        self.did += [(plugin, values["account"].account_id) for plugin in self.started if plugin in plugins]
+        return [(plugin, {plugin: 1}) for plugin in self.started if plugin in plugins]
+
+
+async def test_a_receipt_stays_with_counts_and_the_time(home: Home) -> None:
+    await fill(home)
+    receipt = await erase_person(home.store, Returning("memory"), home.ana.account_id, LATER)
+    exported = await export_person(home.store, home.hooks, home.ana.account_id, LATER)
+    assert exported["erasures"] == [
+        {"erased_at": LATER.isoformat(), "counts": dict(receipt.counts), "plugins": ["memory"]}
+    ]
+    assert receipt.counts["memory"] == 1
+
+
+async def test_a_plugin_that_was_switched_off_forgets_when_it_comes_back(home: Home) -> None:
+    ana = home.ana.account_id
+    await erase_person(home.store, Returning("memory"), ana, LATER)
+    same = Returning("memory")
+    assert await finish_erasures(home.store, same) == 0
+    both = Returning("memory", "lorebook")
+    assert await finish_erasures(home.store, both) == 1
+    assert both.did == [("lorebook", ana)]
+    assert await finish_erasures(home.store, both) == 0
+    (receipt,) = await rows(home, "SELECT counts, plugins FROM erasures")
+    assert (receipt["counts"]["lorebook"], receipt["plugins"]) == (1, ["lorebook", "memory"])
+    assert await finish_erasures(home.store, Returning()) == 0
+
+
+async def test_two_processes_that_start_at_once_finish_it_once(home: Home, others: tuple[Store, ...]) -> None:
+    await erase_person(home.store, Returning(), home.ana.account_id, LATER)
+    started = [Returning("memory") for _ in others]
+    await asyncio.gather(*(finish_erasures(store, hooks) for store, hooks in zip(others, started, strict=True)))
+    assert [did for hooks in started for did in hooks.did] == [("memory", home.ana.account_id)]
+
+
+async def test_the_trail_of_the_person_goes_and_what_they_did_to_others_stays_without_them(home: Home) -> None:
+    audit, ana, ben = Audit(home.store), home.ana.account_id, home.ben.account_id
+    await audit.record([Look(Act.READ, "/x", ben, home.server_id, about_account_id=ana)], NOW)
+    await audit.record([Look(Act.READ, "/x", ana, home.server_id, about_account_id=ben)], NOW)
+    await audit.record([Look(Act.EDITED, "/x", ben, home.server_id, about_user_id=home.ana_user)], NOW)
+    await Confirmations(home.store).ask(ana, "forget", NOW)
+    receipt = await erase_person(home.store, home.hooks, ana, LATER)
+    assert receipt.counts["audit"] == 2
+    assert await audit.about(ana) == []
+    (seen,) = await audit.about(ben)
+    assert (seen.actor, seen.by_operator) == (None, False)
+    assert await value(home, "SELECT count(*) FROM confirmations") == 0
+
+
+async def test_linked_accounts_are_exported_too(home: Home) -> None:
+    async with home.store.connection() as conn:
+        await conn.execute("UPDATE accounts SET user_id = $1", home.ana_user)
+    exported: Any = await export_person(home.store, home.hooks, home.ana.account_id, LATER)
+    assert [part["account"]["external_id"] for part in exported["linked"]] == ["ben"]
+    assert [name["value"] for name in exported["linked"][0]["names"]] == ["Ben"]

@@ -3,33 +3,76 @@ from typing import Any
 
 import pytest
 
-from agent.commands import CommandReply, Invocation, Rights
+from agent.commands import Command, CommandReply, Invocation, Rights
 from agent.contracts.people import Denial, PrivacyLevel, Refusal
 from agent.identity.keys import ParticipantKind
+from agent.privacy.audit import Act, Audit
+from agent.privacy.switches import MEMBER_ACCESS
 from plugins.memory.commands import MemoryCommands
 from tests.plugins.memory.stage import BACKROOM, DIRECT, DIRECT_CHANNEL, Stage, author
 
 ANA, BEN = author("Ana"), author("Ben")
 
 
+def commands_of(stage: Stage) -> tuple[Command, ...]:
+    return MemoryCommands(stage.repository, stage.guards, stage.privacy, Audit(stage.store)).commands()
+
+
 async def run(
-    stage: Stage, *path: str, who: Any = ANA, options: Mapping[str, Any] | None = None, **place: Any
+    stage: Stage,
+    *path: str,
+    who: Any = ANA,
+    options: Mapping[str, Any] | None = None,
+    manages: bool = True,
+    **place: Any,
 ) -> CommandReply:
-    commands = {command.path: command for command in MemoryCommands(stage.repository, stage.guards).commands()}
+    commands = {command.path: command for command in commands_of(stage)}
     context = await stage.context(who, **place)
     return await commands[path].run(
         Invocation(
-            path, options or {}, context.place, context.account, context.persona, can_manage=True, now=context.now
+            path, options or {}, context.place, context.account, context.persona, can_manage=manages, now=context.now
         )
     )
 
 
-def test_only_managers_list_a_servers_memories(stage: Stage) -> None:
-    commands = MemoryCommands(stage.repository, stage.guards).commands()
-    assert {command.path: (command.rights, command.private) for command in commands} == {
-        ("memories", "list"): (Rights.MANAGE, True),
+async def test_members_list_a_servers_memories_once_managers_let_them(stage: Stage) -> None:
+    assert {command.path: (command.rights, command.private) for command in commands_of(stage)} == {
+        ("memories", "list"): (Rights.EVERYONE, True),
         ("personal", "memories", "list"): (Rights.EVERYONE, True),
     }
+    context = await stage.context(ANA)
+    await stage.create(context, "a fact")
+    refused = await run(stage, "memories", "list", manages=False)
+    assert (refused.ok, refused.text) == (False, "Only those who manage this server may do that.")
+    await stage.privacy.choose_for_server(context.place.server.server_id, MEMBER_ACCESS, value=True)
+    assert "a fact" in (await run(stage, "memories", "list", manages=False)).text
+
+
+async def test_whoever_sees_what_is_about_others_stands_in_the_audit_trail(stage: Stage) -> None:
+    context = await stage.context(ANA)
+    for text in ("{user} hosts", "{user} sings", "a fact"):
+        await stage.create(context, text)
+    await run(stage, "memories", "list", who=BEN)
+    await run(stage, "memories", "list", who=ANA)
+    (seen,) = await Audit(stage.store).about(context.account.account_id)
+    assert (seen.actor, seen.act, seen.via, seen.items, seen.server) == ("Ben", Act.READ, "/memories list", 2, "home")
+
+
+async def test_no_list_names_who_hides(stage: Stage) -> None:
+    context = await stage.context(ANA, BEN)
+    await stage.create(context, "ben brings the cake")
+    await stage.create(context, "{user} works with Ben", "me")
+    await stage.create(context, "{user} likes benches", "me")
+    assert "cake" in (await run(stage, "memories", "list")).text
+    await stage.set_privacy(BEN, PrivacyLevel.FULL)
+    assert (await run(stage, "memories", "list")).text.splitlines() == [
+        "I remember nothing here.",
+        "1 more cannot be shown in this place.",
+    ]
+    personal = (await run(stage, "personal", "memories", "list")).text
+    assert ("works" in personal, "benches" in personal) == (False, True)
+    await stage.set_privacy(BEN, PrivacyLevel.PARTIAL)
+    assert "cake" in (await run(stage, "memories", "list")).text
 
 
 async def test_lists_are_paged(stage: Stage) -> None:

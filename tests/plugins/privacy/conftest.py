@@ -50,11 +50,16 @@ class House:
         return await self.agent.run_command(("privacy", *path), options, server, channel, who)
 
     async def remember(
-        self, content: str, target: str | None = None, who: Author = ANA, channel: ChannelRef = GENERAL
+        self,
+        content: str,
+        target: str | None = None,
+        who: Author = ANA,
+        channel: ChannelRef = GENERAL,
+        server: ServerRef = HOME,
     ) -> tuple[ToolResult, tuple[Card, ...]]:
         scope = "server_wide" if target is None else "target_user"
         arguments = {"memory_content": content, "memory_scope": scope, "target_user": target}
-        return await self.agent.call_tool("create_long_term_memory", json.dumps(arguments), HOME, channel, who)
+        return await self.agent.call_tool("create_long_term_memory", json.dumps(arguments), server, channel, who)
 
     async def prompt(
         self, who: Author = ANA, text: str = "hello", server: ServerRef = HOME, channel: ChannelRef = GENERAL
