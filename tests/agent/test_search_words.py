@@ -30,8 +30,11 @@ def test_marks_that_are_part_of_a_word_stay() -> None:
 
 
 def test_a_question_asks_for_what_tells_something() -> None:
-    assert terms("Is it a boat? A BOAT!", {"is", "it"}) == ["boat"]
-    assert terms("is it", {"is", "it"}) == ["is", "it"], "at least one word is looked for"
+    assert terms("Is it a red boat? A BOAT!", {"red"}) == ["boat"]
+    assert terms("Was ist das für ein Boot?") == ["boot"]
+    assert terms("is it") == ["is", "it"], "at least one word is looked for"
+    assert terms("red is it", {"red"}) == ["red"]
+    assert terms("v 2 c++") == ["2", "c++"]
     assert terms("a") == ["a"]
     assert terms("猫") == ["猫"]
     assert terms("…") == []
