@@ -40,6 +40,7 @@ from agent.turn.flow import Flow
 from agent.turn.loop_values import LoopLimits
 from agent.turn.queue import ConversationQueue
 from agent.turn.refusals import Refusals
+from agent.withdrawals import Withdrawals
 
 if TYPE_CHECKING:
     import contextlib
@@ -147,6 +148,7 @@ async def assemble(
         refusals=Refusals(core.settings.locale),
         cooldowns=Cooldowns(timedelta(seconds=core.settings.limits.cooldown_seconds)),
         addressing=addressing(core.settings),
+        withdrawals=Withdrawals(core, outbox, sender, notice_rule),
     )
     return Assembly(core, worker, tools, commands, inbound, outbox, sender, queue, background, reception, flow)
 

@@ -29,12 +29,13 @@ if TYPE_CHECKING:
     import typer
 
     from agent.commands import Command
+    from agent.contracts.cards import Card
     from agent.contracts.context import ContextItem, Prompt
     from agent.contracts.memory import MemoryRead, MemoryWrite, MemoryWritten
     from agent.contracts.people import Account, Denial, Speaker
     from agent.contracts.recall import RecallCandidate, RecallQuery
     from agent.core import Core
-    from agent.events import MessageCreated
+    from agent.events import MessageCreated, MessageDeleted
     from agent.places import Place
     from agent.tools import Connection, Json, Tool
     from agent.turn.values import Turn
@@ -175,6 +176,11 @@ async def identity_registered(speaker: Speaker) -> None:
 @_spec(Mode.COLLECT)
 async def channel_seen(place: Place) -> None:
     """Called after a message came from a channel that this process has not seen, or not under this name."""
+
+
+@_spec(Mode.COLLECT)
+async def message_deleted(event: MessageDeleted) -> Sequence[Card]:
+    """Called after the deletion of a message was taken, once: let go of what came from it, return cards that tell."""
 
 
 @_spec(Mode.COLLECT)

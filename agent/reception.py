@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from agent.sender import Sender
     from agent.store.inbound import Inbound
     from agent.turn.queue import ConversationQueue
+    from agent.withdrawals import Withdrawals
 
 log = logs.get_logger(__name__)
 
@@ -72,6 +73,7 @@ class Reception:
     refusals: Refusals
     cooldowns: Cooldowns
     addressing: Addressing
+    withdrawals: Withdrawals
     seen: SeenChannels = field(default_factory=SeenChannels)
     order: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
     """One lock for each conversation whose events are being taken."""
@@ -139,6 +141,7 @@ class Reception:
         if not await self.inbound.receive(event, conversation, wanted=False) and not again:
             return
         if isinstance(event, MessageDeleted):
+            self.background.start(self.withdrawals.tell(event))
             for job in self.queue.remove(conversation, lambda job: job.event.message_id == event.message_id):
                 await self._end(job.event, Outcome.IGNORED)
 

@@ -8,11 +8,13 @@ from functools import partial
 from typing import Any, Final
 
 from agent.commands import Command, Option, Rights
+from agent.contracts.cards import Card, CardKind
 from agent.contracts.context import ContextEntry, ContextItem, Prompt, Role, Section, Tag
 from agent.contracts.memory import MemoryWritten
 from agent.contracts.people import Denial, Refusal, Speaker
 from agent.contracts.recall import RecallCandidate
 from agent.hookspecs import Attested, Health, Hold, Unavailable
+from agent.places import Audience
 from agent.tools import Tool
 
 type Check = Callable[[Any], Any]
@@ -93,6 +95,19 @@ def _items(_plugin: str, result: Any) -> tuple[ContextItem, ...] | None:
         if not _all((text for entry in item.entries for text in (entry.identity, entry.text, entry.line)), str):
             raise BadResult("an entry's identity, text or line is no text")
     return items
+
+
+def _cards(_plugin: str, result: Any) -> tuple[Card, ...] | None:
+    if result is None:
+        return None
+    cards = _sequence(result, Card, "Card")
+    for card in cards:
+        _expect(card.kind, CardKind, "the kind of a card")
+        _expect(card.audience, Audience, "the audience of a card")
+        _expect(card.title, str, "the title of a card")
+        if not (isinstance(card.lines, tuple) and _all(card.lines, str)):
+            raise BadResult("the lines of a card are no tuple of texts")
+    return cards
 
 
 def _recalled(_plugin: str, result: Any) -> tuple[RecallCandidate, ...] | None:
@@ -209,6 +224,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "identity_registered": _nothing,
     "channel_seen": _nothing,
     "count_lineage": _counts,
+    "message_deleted": _cards,
     "export_person": _json_object,
     "erase_person": _counts,
     "health": _health,

@@ -19,11 +19,13 @@ from plugins.memory.settings import MemorySettings
 
 if TYPE_CHECKING:
     from agent.commands import Command
+    from agent.contracts.cards import Card
     from agent.contracts.context import ContextItem
     from agent.contracts.memory import MemoryWrite
     from agent.contracts.people import Account
     from agent.contracts.recall import RecallCandidate, RecallQuery
     from agent.core import Core
+    from agent.events import MessageDeleted
     from agent.places import Place
     from agent.tools import Connection, Json, Tool
     from agent.turn.values import Turn
@@ -159,6 +161,13 @@ class MemoryPlugin:
         """Look again for what a channel's name may mean in scopes that are not settled."""
         if self._scopes is not None:
             self._scopes.wake(place.server.server_id)
+
+    @hookimpl
+    async def message_deleted(self, event: MessageDeleted) -> Sequence[Card]:
+        """Let go of what the model made of a message that is gone."""
+        from plugins.memory.source import forget_source
+
+        return await forget_source(self._toolbox.writing, event, self._core.settings.locale)
 
     @hookimpl
     async def count_lineage(self, server_id: int, lineage_id: int) -> dict[str, int]:

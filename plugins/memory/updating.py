@@ -9,17 +9,17 @@ from agent.contracts.memory import MemoryScope, MemoryWrite, Origin, WriteKind
 from agent.contracts.people import GLOBAL_LINEAGE
 from agent.identity.directory import Scope
 from agent.tools import ToolResult
+from plugins.memory.amending import amend, delete
 from plugins.memory.cards import deleted_card, updated_card
 from plugins.memory.content import Accepted, Empty, TooLong, accept, mentions_user, with_labels
 from plugins.memory.creating import source_of, wording_of
 from plugins.memory.repository import Actor, Edit
 from plugins.memory.rules import admits, readers_of
-from plugins.memory.saving import owner_of
 from plugins.memory.status import Status, refused_update
 from plugins.memory.targets import Target, server_target, target_of_update, with_speaker
 
 if TYPE_CHECKING:
-    from agent.tools import Connection, ToolContext
+    from agent.tools import Connection, Json, ToolContext
     from plugins.memory.memory import Memory
     from plugins.memory.parameters import UpdateParameters
     from plugins.memory.toolbox import Toolbox
@@ -100,19 +100,18 @@ async def _delete(change: _Change) -> ToolResult:
     memory = await change.read()
     if memory is None:
         return NOT_FOUND
-    writing = change.toolbox.writing
     subject = _subject_of(memory, change.target)
-    write = change.write(memory, WriteKind.DELETE, "", subject)
-    async with writing.locks.hold(owner_of(write)), writing.store.transaction() as conn:
-        await writing.guards.recheck(conn, write)  # takes the locks; a deletion is never refused
-        forgotten = await writing.repository.remove(conn, memory, change.actor, writing.clock.now())
-        if forgotten is None:
-            return NOT_FOUND
-        result = ToolResult(Status.DELETED, {"memory_id": memory.memory_id, "content_forgotten": forgotten})
+
+    def result_of(forgotten: str) -> ToolResult:
+        return ToolResult(Status.DELETED, {"memory_id": memory.memory_id, "content_forgotten": forgotten})
+
+    async def bind(conn: Connection, forgotten: str) -> None:
         card = deleted_card(memory, forgotten, wording_of(subject, change.context, change.toolbox.locale))
-        await change.context.effect(conn, result, (card,))
-    writing.committed(owner_of(write))
-    return result
+        await change.context.effect(conn, result_of(forgotten), (card,))
+
+    write = change.write(memory, WriteKind.DELETE, "", subject)
+    forgotten = await delete(change.toolbox.writing, write, memory, change.actor, bind)
+    return NOT_FOUND if forgotten is None else result_of(forgotten)
 
 
 async def _replace(change: _Change, raw: str) -> ToolResult:
@@ -133,35 +132,32 @@ async def _replace_content(change: _Change, content: str) -> ToolResult:
     memory = await change.read()
     if memory is None:
         return NOT_FOUND
-    writing = change.toolbox.writing
+    toolbox, context = change.toolbox, change.context
     subject = _subject_of(memory, change.target)
     if mentions_user(content):
-        subject = with_speaker(subject, change.context)
-    write = change.write(memory, WriteKind.UPDATE, content, subject)
-    if (denial := await writing.guards.check_write(write)) is not None:
-        return ToolResult(refused_update(denial.code), {"note": denial.text})
-    seen = change.toolbox.seen.version(change.context.turn_id, memory)
-    async with writing.locks.hold(owner_of(write)), writing.store.transaction() as conn:
-        if (denial := await writing.guards.recheck(conn, write)) is not None:
-            return ToolResult(refused_update(denial.code), {"note": denial.text})
-        present = await change.read(conn)
-        if present is None:
-            return NOT_FOUND
-        if seen is not None and present.version != seen:
-            note = "Somebody has changed this memory in the meantime: decide again on what it says now."
-            change.toolbox.seen.note(change.context.turn_id, present)
-            return ToolResult(
-                Status.UPDATE_CONFLICT, {"memory_id": present.memory_id, "content": present.content, "note": note}
-            )
+        subject = with_speaker(subject, context)
+    result = ToolResult(Status.UPDATED, {"memory_id": memory.memory_id})
+
+    async def apply(conn: Connection, present: Memory) -> int | None:
         edit = Edit(content, present.version, subject.subject_account_id, subject.subject_user_id)
-        version = await writing.repository.edit(conn, present, edit, change.actor, writing.clock.now())
-        if version is None:
-            return NOT_FOUND
-        result = ToolResult(Status.UPDATED, {"memory_id": present.memory_id})
-        card = updated_card(present, content, wording_of(subject, change.context, change.toolbox.locale))
-        await change.context.effect(conn, result, (card,))
-    change.toolbox.seen.note(change.context.turn_id, present, version)
-    writing.committed(owner_of(write), present.memory_id)
+        version = await toolbox.writing.repository.edit(conn, present, edit, change.actor, toolbox.writing.clock.now())
+        if version is not None:
+            card = updated_card(present, content, wording_of(subject, context, toolbox.locale))
+            await context.effect(conn, result, (card,))
+        return version
+
+    seen = toolbox.seen.version(context.turn_id, memory)
+    write = change.write(memory, WriteKind.UPDATE, content, subject)
+    amended = await amend(toolbox.writing, write, seen, change.read, apply)
+    if amended.denial is not None:
+        return ToolResult(refused_update(amended.denial.code), {"note": amended.denial.text})
+    if amended.present is None:
+        return NOT_FOUND
+    toolbox.seen.note(context.turn_id, amended.present, amended.version)
+    if amended.is_conflict:
+        note = "Somebody has changed this memory in the meantime: decide again on what it says now."
+        told: dict[str, Json] = {"memory_id": memory.memory_id, "content": amended.present.content, "note": note}
+        return ToolResult(Status.UPDATE_CONFLICT, told)
     return result
 
 

@@ -67,6 +67,10 @@ class EveryHook:
         return await self._do("channel_seen")
 
     @hookimpl
+    async def message_deleted(self, event):
+        return await self._do("message_deleted")
+
+    @hookimpl
     async def count_lineage(self, server_id, lineage_id):
         return await self._do("count_lineage")
 

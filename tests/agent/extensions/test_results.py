@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from agent.commands import Command, Option
+from agent.contracts.cards import Card, CardKind
 from agent.contracts.context import ContextEntry, ContextItem, Prompt, Role, Section, Tag
 from agent.contracts.memory import MemoryWritten
 from agent.contracts.people import Denial, Refusal, Speaker
@@ -39,6 +40,7 @@ GOOD: dict[str, list[Any]] = {
     "register_tools": [[], [TOOL], (TOOL, TOOL)],
     "register_commands": [[COMMAND]],
     "context_items": [[ITEM], ()],
+    "message_deleted": [[Card(CardKind.INFO, "gone")], []],
     "recall": [[RecallCandidate("word:1", "a word", "- a word", 0.5, None)]],
     "arrange_prompt": [Prompt(()), Prompt((ITEM, ITEM))],
     "export_person": [{}, {"a": [1, 2.5, None, True, {"b": "c"}]}],
@@ -97,6 +99,14 @@ BAD: dict[str, list[Any]] = {
     "guard_memory_read": [0],
     "guard_memory_write": ["no"],
     "recheck_memory_write": [Refusal.OTHER],
+    "message_deleted": [
+        Card(CardKind.INFO, "gone"),
+        ["gone"],
+        [Card("info", "gone")],  # type: ignore[arg-type]
+        [Card(CardKind.INFO, None)],  # type: ignore[arg-type]
+        [Card(CardKind.INFO, "gone", lines=["a"])],  # type: ignore[arg-type]
+        [Card(CardKind.INFO, "gone", audience="server")],  # type: ignore[arg-type]
+    ],
     "start": [object()],
     "turn_finished": [()],
 }

@@ -40,7 +40,7 @@ async def test_an_update_replaces_the_content_and_keeps_everything_else(stage: S
     assert (result.status, dict(result.data)) == (Status.UPDATED, {"memory_id": memory_id})
     after = (await stage.rows("SELECT * FROM server_memories"))[0]
     changed = {key for key in before if before[key] != after[key]}
-    assert changed == {"content", "content_key", "version"}
+    assert changed == {"content", "content_key", "version", "words"}
     assert (after["content"], after["version"]) == ("b", 2)
     card = stage.effects.cards[-1]
     assert (card.kind, card.lines, card.memory_id, card.audience) == (CardKind.UPDATED, ("b",), memory_id, "channel")

@@ -1,0 +1,99 @@
+"""What came from a message goes when the message goes."""
+
+import asyncio
+import json
+from datetime import timedelta
+
+import pytest
+
+from agent.contracts.cards import CardKind
+from agent.events import MessageDeleted
+from agent.places import ChannelRef
+from agent.testing.app import running_agent
+from agent.testing.fake_bridge import FakeBridge
+from agent.testing.fake_platform import FakePlatform
+from plugins.memory.source import forget_source
+from tests.plugins.memory.stage import BACKROOM, DIRECT, DIRECT_CHANNEL, GENERAL, HOME, Stage, author
+
+ANA, BEN = author("Ana"), author("Ben")
+
+
+def deleted(stage: Stage, message_id: str = "m1", channel: ChannelRef = GENERAL) -> MessageDeleted:
+    return MessageDeleted("console", f"gone:{message_id}", message_id, HOME, channel, stage.clock.now())
+
+
+async def test_unprotected_memories_of_both_kinds_go_for_good_and_are_not_repeated(stage: Stage) -> None:
+    context = await stage.context(ANA)
+    for target in (None, "me"):
+        await stage.create(context, "a slip of the tongue", target)
+    cards = await forget_source(stage.toolbox.writing, deleted(stage), "en")
+    assert [(card.kind, card.lines, card.forgotten) for card in cards] == [
+        (CardKind.DELETED, ("The message that it came from was deleted.",), None)
+    ] * 2
+    left = await stage.rows(
+        "SELECT 1 FROM server_memories UNION ALL SELECT 1 FROM personal_memories "
+        "UNION ALL SELECT 1 FROM forgotten_memories"
+    )
+    assert left == []
+    events = await stage.rows("SELECT kind, source_tool FROM memory_events ORDER BY memory_event_id")
+    assert [tuple(row.values()) for row in events[2:]] == [("deleted", "message_deleted")] * 2
+    assert len(stage.announced.owners) == 4
+    assert await forget_source(stage.toolbox.writing, deleted(stage), "en") == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE server_memories SET manually_written = true",
+        "UPDATE server_memories SET origin = 'import'",
+        "UPDATE server_memories SET source_message_id = 'm2'",
+        "UPDATE server_memories SET source_channel_id = 'console:backroom'",
+        "UPDATE server_memories SET source_platform = 'discord'",
+    ],
+)
+async def test_what_is_protected_or_from_elsewhere_stays(stage: Stage, change: str) -> None:
+    await stage.create(await stage.context(ANA), "a fact")
+    async with stage.store.connection() as conn:
+        await conn.execute(change)
+    assert await forget_source(stage.toolbox.writing, deleted(stage), "en") == ()
+    assert len(await stage.rows("SELECT 1 FROM server_memories")) == 1
+
+
+async def test_after_a_day_a_memory_stays(stage: Stage) -> None:
+    await stage.create(await stage.context(ANA), "a fact")
+    stage.clock.advance(timedelta(hours=24))
+    assert await forget_source(stage.toolbox.writing, deleted(stage), "en") == ()
+
+
+async def test_the_audience_of_a_card_is_that_of_the_memory(stage: Stage) -> None:
+    await stage.create(await stage.context(ANA, channel=BACKROOM), "a secret")
+    (card,) = await forget_source(stage.toolbox.writing, deleted(stage, channel=BACKROOM), "en")
+    assert card.audience == "channel"
+    await stage.create(await stage.context(ANA, server=DIRECT, channel=DIRECT_CHANNEL), "shy", "me")
+    event = MessageDeleted("console", "gone", "m1", DIRECT, DIRECT_CHANNEL, stage.clock.now())
+    (card,) = await forget_source(stage.toolbox.writing, event, "de")
+    assert (card.audience, card.title) == ("person", "Erinnerung gelöscht")
+
+
+async def test_two_deletions_at_once_tell_it_once(stage: Stage) -> None:
+    await stage.create(await stage.context(ANA), "a fact")
+    found = await asyncio.gather(*(forget_source(stage.toolbox.writing, deleted(stage), "en") for _ in range(5)))
+    assert sorted(len(cards) for cards in found) == [0, 0, 0, 0, 1]
+
+
+@pytest.mark.unwatched_loop
+async def test_a_running_agent_forgets_and_says_so_where_the_message_was(database_url: str) -> None:
+    platform = FakePlatform()
+    settings = {"plugins": {"memory": {"enabled": True}}}
+    async with running_agent(database_url, settings, bridge=FakeBridge(platform=platform)) as agent:
+        said = await platform.say("ana", "remember that game night is on Friday")
+        await platform.answer(said)
+        await agent.idle()
+        await platform.notices()
+        await platform.delete(said)
+        (notice,) = await platform.notices()
+        await agent.idle()
+        assert notice.card is not None
+        assert (notice.card.kind, notice.card.forgotten) == (CardKind.DELETED, None)
+        prompt = await agent.build_prompt(*platform.place(), platform.person("ben"), "hello")
+        assert "game night" not in json.dumps([item.render() for item in prompt.items])
