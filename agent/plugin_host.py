@@ -141,6 +141,11 @@ class PluginHost:
         return (*(member.status for member in self._members.values()), *self._others)
 
     @property
+    def started(self) -> frozenset[str]:
+        """Return the names of the plugins that are started."""
+        return frozenset(self._started)
+
+    @property
     def migrations(self) -> tuple[MigrationSet, ...]:
         """Return the migrations of those that have tables, in the order of `requires`; the core's come before."""
         found = ((name, getattr(self._members[name].plugin, "migrations", None)) for name in self._order)

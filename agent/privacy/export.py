@@ -10,6 +10,8 @@ from asyncpg import Record
 
 from agent.identity.records import account_from
 from agent.privacy.repository import UnknownPerson
+from agent.store.migrate import read_versions
+from agent.store.migration_sets import CORE
 from agent.store.queries import load_queries
 
 if TYPE_CHECKING:
@@ -26,12 +28,22 @@ class Hooks(Protocol):
         """Ask every plugin; return each answer with the plugin's name."""
         ...
 
+    @property
+    def started(self) -> frozenset[str]:
+        """Return the names of the plugins that are started."""
+        ...
+
+    def implementing(self, hook: str) -> tuple[str, ...]:
+        """Return the names of the started plugins that implement a hook."""
+        ...
+
 
 async def export_person(store: Store, hooks: Hooks, account_id: int, now: datetime) -> dict[str, Json]:
     """Return what is held about a person as JSON values.
 
     `exported_at`; what the core holds of the account (`account`, `names`, `settings`, `blacklists`, `messages`,
-    `erasures`, `looked_at`); `linked`, the same of each account that is linked to it; `plugins` by name.
+    `erasures`, `looked_at`); `linked`, the same of each account that is linked to it; `plugins` by name;
+    `missing`, the plugins that failed to answer, and those with tables of their own that are switched off.
 
     Raises:
         UnknownPerson: there is no such account.
@@ -41,13 +53,17 @@ async def export_person(store: Store, hooks: Hooks, account_id: int, now: dateti
         if not rows:
             raise UnknownPerson(f"there is no account {account_id}")
         parts = {row["account_id"]: await _core_part(conn, row) for row in rows}
+        with_tables = await read_versions(conn)
     (own,) = [row for row in rows if row["account_id"] == account_id]
-    plugins = await hooks.collect_by_plugin("export_person", account=account_from(own))
+    plugins = dict(await hooks.collect_by_plugin("export_person", account=account_from(own)))
+    switched_off = with_tables.keys() - hooks.started - {CORE.owner}
+    missing: list[Json] = [*sorted({*hooks.implementing("export_person"), *switched_off} - plugins.keys())]
     return {
         "exported_at": now.isoformat(),
         **parts[account_id],
         "linked": [part for linked, part in parts.items() if linked != account_id],
-        "plugins": dict(plugins),
+        "plugins": plugins,
+        "missing": missing,
     }
 
 

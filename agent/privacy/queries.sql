@@ -54,7 +54,9 @@ SELECT n.normalised, bool_or(n.server_id = $1) AS is_here
 FROM accounts a
 JOIN names n ON n.account_id = a.account_id
 WHERE a.privacy_level = 'full'
-  AND (n.server_id = $1 OR n.server_id IN (SELECT k.server_id FROM names k WHERE k.account_id = ANY ($2::bigint[])))
+  AND n.server_id = ANY (ARRAY(
+      SELECT $1 UNION SELECT k.server_id FROM names k WHERE k.account_id = ANY ($2::bigint[])
+  ))
 GROUP BY n.normalised
 ORDER BY max(n.seen_at) DESC
 LIMIT $3;

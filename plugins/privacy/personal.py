@@ -103,7 +103,14 @@ class PersonalCommands:
         core = self._core
         held = await export_person(core.store, core.hooks, call.account.account_id, core.clock.now())
         content = safe_json(held, indent=2).encode("utf-8")
-        text = translate(call.locale, "Here is everything that I hold about you.")
+        missing = held["missing"]
+        if isinstance(missing, list) and missing:
+            names = ", ".join(map(str, missing))
+            text = translate(
+                call.locale, "Here is what I hold about you, but for what could not be read: {names}.", names=names
+            )
+        else:
+            text = translate(call.locale, "Here is everything that I hold about you.")
         return CommandReply(text, private=True, file=ReplyFile("isthmus-export.json", content))
 
     async def forget_me(self, call: Invocation) -> CommandReply:

@@ -33,6 +33,13 @@ class StubHooks:
         self.asked.append(name)
         return [] if self.erase is None else [await self.erase(values["conn"], values["account"])]
 
+    @property
+    def started(self) -> frozenset[str]:
+        return frozenset({"stub"})
+
+    def implementing(self, hook: str) -> tuple[str, ...]:
+        return ("stub",)
+
     async def collect_by_plugin(self, name: str, /, **values: Any) -> list[tuple[str, Any]]:
         if name == "erase_person":
             return [("stub", part) for part in await self.collect(name, **values)]

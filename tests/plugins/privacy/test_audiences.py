@@ -8,7 +8,9 @@ import pytest
 
 from agent.events import Author
 from agent.places import ChannelRef, ServerKind, ServerRef, Visibility
-from tests.plugins.privacy.conftest import ANA, BEN, GENERAL, HOME, House, person
+from agent.testing.app import running_agent
+from tests.clocks import ManualClock
+from tests.plugins.privacy.conftest import ANA, BEN, GENERAL, HOME, NOW, SETTINGS, House, person
 
 pytestmark = pytest.mark.unwatched_loop  # an agent imports its model's library when it starts
 
@@ -97,16 +99,32 @@ async def plant(house: House, luck: random.Random, count: int) -> list[Planted]:
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_nobody_reads_what_was_not_said_to_them(house: House, seed: int) -> None:
-    luck = random.Random(seed)
+    await look_everywhere(house, random.Random(seed))
+
+
+async def test_nor_when_it_is_called_back(database_url: str) -> None:
+    """After 40 days everything is dormant, and only recall can bring it."""
+    clock = ManualClock(NOW)
+    async with running_agent(database_url, {**SETTINGS, "agent": {"embeddings": "local"}}, clock=clock) as agent:
+        house = House(agent, clock)
+        await look_everywhere(house, random.Random(7), days=40)
+
+
+async def look_everywhere(house: House, luck: random.Random, days: int = 0) -> None:
+    """Plant memories everywhere, and look for each of them in every place, as everybody there."""
     for spot in SPOTS:
         for who in spot.speakers():
             await house.agent.core.people.enter(spot.server, spot.channel, who, house.clock.now())
     planted = await plant(house, luck, 60)
+    await house.agent.core.embedding_worker.idle()
+    house.wait(days=days)
     shown = 0
     for spot in SPOTS:
         for who in spot.speakers():
             names = " and ".join(each.display_name for each in spot.speakers())
-            text = await house.prompt(who, f"what of {names}?", spot.server, spot.channel)
+            asked = " ".join(one.marker for one in luck.sample(planted, 12)) if days else ""
+            text = await house.prompt(who, f"what of {names}? {asked}", spot.server, spot.channel)
+            text = text.replace(asked, "") if asked else text
             for one in planted:
                 if one.marker in text:
                     shown += 1
@@ -121,4 +139,4 @@ async def test_nobody_reads_what_was_not_said_to_them(house: House, seed: int) -
                         assert one.marker not in reply.text or one.may_be_read_by(
                             frozenset({who.external_id}), spot.server
                         ), (one, spot, path)
-    assert shown > 50
+    assert shown > (5 if days else 50)
