@@ -2,14 +2,16 @@
 
 `save` runs the whole path of a save (guards, locks, guards again, the database's function, commit) beside `bare`: the
 same lock, a count, an insert and a commit, and nothing else. `context` prepares the standing blocks of a server with
-100 memories and 10 people with 100 each, from the cache and from the database. Everything writes to the disk with
-fsync on.
+100 memories and 10 people with 100 each, from the cache and from the database. `recall` searches among these 1,100,
+each with a vector, for questions that are embedded already. Everything writes to the disk with fsync on.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import math
+import random
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,6 +24,8 @@ from agent import logs
 from agent.clock import SystemClock
 from agent.contracts.memory import MemoryScope, MemorySource, MemoryWrite, Origin, WriteKind
 from agent.contracts.people import Persona, Speaker
+from agent.contracts.recall import RecallQuery
+from agent.embedding_worker import ENDLESS, embed_each
 from agent.events import Author, MessageCreated
 from agent.identity.keys import ParticipantKind
 from agent.identity.people import People
@@ -29,6 +33,7 @@ from agent.places import Audience, ChannelRef, ServerRef
 from agent.plugin_host import PluginHost
 from agent.privacy.guards import MemoryGuards
 from agent.privacy.repository import Privacy
+from agent.store.frequent_words import FrequentWords
 from agent.store.migration_sets import CORE, MigrationSet
 from agent.store.pool import ExternalServer, Store
 from agent.store.revisions import read as read_revisions
@@ -38,11 +43,11 @@ from agent.turn.values import Turn, Why, server_owner, user_owner
 from benchmarks.common import durable_cluster, percentiles
 from plugins.memory.cards import Wording
 from plugins.memory.context import Forgetting, StandingContext
-from plugins.memory.recall import RecallCollector
+from plugins.memory.recall import MemoryRecall, RecallCollector
 from plugins.memory.remembered import RememberedCache
 from plugins.memory.repository import MemoryRepository
 from plugins.memory.saving import Request, Writing, save
-from plugins.memory.search import MemorySearch, Retrieval
+from plugins.memory.search import MemorySearch, MemoryVectors, Retrieval
 from plugins.memory.seen import SeenVersions
 from plugins.memory.settings import DecaySettings, MemorySettings
 
@@ -55,6 +60,7 @@ GOALS: Final = {
     "context_cached_p50_ms": 1,
     "context_from_database_p95_ms": 6,
     "context_queries": 2,
+    "recall_p95_ms": 15,
     "longest_stall_ms": 20,
 }
 STALL: Final = GOALS["longest_stall_ms"] / 1000
@@ -72,6 +78,7 @@ class Scale:
     each: int = 40
     """Saves of each writer, when all write at once."""
     contexts: int = 200
+    questions: int = 200
     memories: int = 100
     people: int = 10
 
@@ -252,6 +259,60 @@ async def contexts(bench: Bench, scale: Scale) -> dict[str, Any]:
     return figures
 
 
+class Random:
+    """Vectors as a model of 256 numbers might give them: how long a search takes does not depend on what they mean."""
+
+    name, dimension, threshold = "random", 256, 0.25
+
+    def __init__(self) -> None:
+        self._dice = random.Random(20260301)  # noqa: S311  # the same in each run
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return a vector for each text."""
+        return [self._vector() for _ in texts]
+
+    def _vector(self) -> list[float]:
+        vector = [self._dice.gauss(0, 1) for _ in range(self.dimension)]
+        length = math.hypot(*vector)
+        return [number / length for number in vector]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+async def recalls(bench: Bench, scale: Scale) -> dict[str, Any]:
+    """Measure the search for what a message calls back, all memories being admitted."""
+    turn, embedder, search = await turn_of(bench, scale), Random(), MemorySearch(bench.store)
+    vectors, collector = MemoryVectors(bench.store, search), RecallCollector()
+    before = ENDLESS
+    while rows := await vectors.pending(embedder.name, 0, before, 200):
+        embedded, _ = await embed_each(embedder, rows)
+        await vectors.keep(embedder.name, embedded)
+        before = rows[-1].row_id
+    async with bench.store.connection() as conn:
+        await conn.execute("ANALYZE")
+    cache = RememberedCache(bench.repository, SystemClock())
+    forgetting = Forgetting(DecaySettings(), Retrieval(search, embedder), collector)
+    context = StandingContext(bench.repository, cache, bench.guards, SeenVersions(), forgetting)
+    tables = ("server_memories", "personal_memories")
+    frequent = tuple(FrequentWords(bench.store, SystemClock(), table) for table in tables)
+    recall = MemoryRecall(search, collector, frequent, Silent())
+    times = []
+    for number in range(scale.questions):
+        await context.items(turn)
+        (vector,) = await embedder.embed([""])
+        text = (
+            f"does Person {number % scale.people} know fact {number % scale.memories} or another thing about the boat?"
+        )
+        query = RecallQuery(text, tuple(vector), embedder.name, frozenset({"user:1"}))
+
+        async def find(query: RecallQuery = query) -> None:
+            assert await recall.candidates(turn, query)
+
+        times.append(await timed(find))
+    return percentiles(times)
+
+
 async def measure(url: str, scale: Scale) -> dict[str, Any]:
     """Measure everything in one database."""
     hooks = PluginHost([])
@@ -261,6 +322,7 @@ async def measure(url: str, scale: Scale) -> dict[str, Any]:
             "one_writer": await one_writer(bench, scale),
             "many_writers": await many_writers(bench, scale),
             "context": await contexts(bench, scale),
+            "recall": await recalls(bench, scale),
         }
         # Watching costs some microseconds a callback, so it has a run of its own.
         watch = LoopWatch(STALL)

@@ -91,14 +91,21 @@ def _is_same(admitted: dict[int, Admitted], found: Found) -> bool:
 
 
 def _candidate(entry: ContextEntry, found: Found, asked_about: Sequence[Bearer]) -> RecallCandidate:
-    """Return a memory that fits; it is also about those of whom the question speaks and whom it names."""
+    """Return a memory that fits; it is also about those of whom the question speaks and whom it names itself."""
+    told = entry.text.casefold()
+    named = [bearer for bearer in asked_about if not bearer.keys & found.people and _may_name(told, bearer)]
     return RecallCandidate(
         identity=entry.identity,
         text=entry.text,
         line=entry.line,
         lexical=found.lexical,
         cosine=found.cosine,
-        people=found.people | naming(entry.text, asked_about).keys if asked_about else found.people,
+        people=found.people | naming(entry.text, named).keys if named else found.people,
         recency=entry.recency,
         heading=entry.group,
     )
+
+
+def _may_name(told: str, bearer: Bearer) -> bool:
+    """Tell whether it is worth looking closer; nearly every text is passed over here."""
+    return any(name.casefold() in told for name in (bearer.label.partition(" (")[0], *bearer.names))

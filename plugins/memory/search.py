@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.contracts.memory import MemoryScope
 from agent.embedding_worker import Embedded, Unembedded
-from agent.search_words import any_of, with_names, words_to_keep
+from agent.search_words import any_of, quoted, with_names, words_to_keep
 from agent.store.queries import load_queries
 from agent.store.vectors import fit_vector_table
 from agent.text import one_line
@@ -73,6 +73,7 @@ class MemorySearch:
                 limit,
                 _numbers(query.named, "account:"),
                 _numbers(query.named, "user:"),
+                [quoted(term) for term in terms],
             )
         return [
             Found(row["memory_id"], row["version"], row["lexical"], row["cosine"], _people(*tuple(row)[4:]))

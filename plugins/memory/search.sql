@@ -78,8 +78,8 @@ WITH given AS MATERIALIZED (
 ), matching AS MATERIALIZED (
     SELECT memory_id, words, length(words) AS length FROM given WHERE words @@ $3::tsquery
 ), hits AS MATERIALIZED (
-    SELECT m.memory_id, lexeme.word FROM matching m CROSS JOIN LATERAL unnest(tsvector_to_array(m.words)) AS lexeme (word)
-     WHERE lexeme.word = ANY ($4::text[])
+    SELECT m.memory_id, term.word
+      FROM unnest($4::text[], $11::text[]) AS term (word, quoted) JOIN matching m ON m.words @@ term.quoted::tsquery
      UNION
     SELECT g.memory_id, called.word FROM called JOIN given g ON called.account_id = g.subject_account_id
      UNION
