@@ -89,6 +89,17 @@ def convert_mentions(text: str, labels: Labels, *, user: str | None, bot: str) -
     return _INCOMING.sub(replace, text)
 
 
+def has_mentions(text: str) -> bool:
+    """Tell whether a text holds a mention of anybody or anything, or a placeholder."""
+    return _INCOMING.search(text) is not None
+
+
+def people_in(text: str) -> tuple[str, ...]:
+    """Return the platform's ids of the people whom a text mentions, each once."""
+    found = (match["person"] or match["permalink"] or match["matrix"] for match in _INCOMING.finditer(text))
+    return tuple(dict.fromkeys(identifier for identifier in found if identifier))
+
+
 def _named(match: re.Match[str], labels: Labels) -> str:
     """Return the label of what a mention means."""
     if (role := match["role"]) is not None:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from agent.catalog import translate
 from agent.contracts.cards import Card, CardKind
 from agent.text import clean, one_line
-from plugins.memory.content import fill
+from plugins.memory.content import NO_LABELS, fill
 from plugins.memory.rendering import NOBODY
 
 if TYPE_CHECKING:
     from agent.contracts.memory import MemoryWrite
+    from agent.identity.mentions import Labels
     from agent.places import Audience
     from plugins.memory.memory import Memory
     from plugins.memory.repository import Added
@@ -27,17 +28,25 @@ class Wording:
     user: str = NOBODY
     bot: str = ""
     locale: str = "en"
+    labels: Labels = NO_LABELS
+    """What mentions become."""
 
-    def shown(self, content: str) -> str:
-        """Return a memory's text as people read it."""
-        return fill(clean(content), user=self.user, bot=self.bot)
+    def shown(self, content: str, user: str | None = None) -> str:
+        """Return a memory's text as people read it; `user`: whom it is about, where that is somebody else."""
+        return fill(clean(content), user=self.user if user is None else user, bot=self.bot, labels=self.labels)
+
+    def shown_forgotten(self, added: Added) -> str | None:
+        """Return the text that an eviction removed, as people read it."""
+        if added.forgotten_content is None:
+            return None
+        return self.shown(added.forgotten_content, added.forgotten_subject or NOBODY)
 
 
 def saved_cards(write: MemoryWrite, added: Added, wording: Wording, *, untold: bool) -> tuple[Card, ...]:
     """Return the cards of a save: what was learned, and what an eviction removed; none for a near-duplicate."""
     if added.memory_id is None:
         return ()
-    forgotten, locale = added.forgotten_content, wording.locale
+    forgotten, locale = wording.shown_forgotten(added), wording.locale
     evicted = forgotten is not None
     title = (
         translate(locale, "Memory saved, and an old one forgotten") if evicted else translate(locale, "Memory saved")
@@ -48,7 +57,7 @@ def saved_cards(write: MemoryWrite, added: Added, wording: Wording, *, untold: b
         (wording.shown(write.content),),
         added.memory_id,
         one_line(wording.about),
-        None if forgotten is None else wording.shown(forgotten),
+        forgotten,
         write.audience,
     )
     return (card, _disclosure(wording, write.audience)) if untold else (card,)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from agent.identity.mentions import Labels, convert_mentions
 from agent.identity.names import normalise
 from agent.text import clean, one_line
 
@@ -23,7 +24,8 @@ _FAR_TOO_LONG: Final = 64
 _BRACES: Final = re.compile(r"([{}])")
 _TOKEN_NAME: Final = re.compile(r"[A-Za-z_][\w .:-]{0,63}")
 _HANDLE: Final = re.compile(r"@\{([^{}\s]{1,64})\}")
-_PLACEHOLDER: Final = re.compile(r"\{(user|bot)\}")
+NO_LABELS: Final = Labels({})
+"""Whoever is mentioned is "@someone"."""
 
 _DOUBLE_QUOTES: Final = '"\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u2039\u203a\u300c\u300d\u300e\u300f\u301d\u301e'
 _SINGLE_QUOTES: Final = "'\u2018\u2019\u201a\u201b\u2032\u02bc`"
@@ -113,10 +115,9 @@ def mentions_user(content: str) -> bool:
     return "{user}" in content
 
 
-def fill(content: str, *, user: str, bot: str) -> str:
-    """Return the content as one line with its two placeholders resolved, once: a name is not looked into."""
-    names = {"user": one_line(user), "bot": one_line(bot)}
-    return _PLACEHOLDER.sub(lambda token: names[token[1]], one_line(content))
+def fill(content: str, *, user: str, bot: str, labels: Labels = NO_LABELS) -> str:
+    """Return the content as one line with placeholders and mentions resolved, once: a name is not looked into."""
+    return convert_mentions(one_line(content), labels, user=one_line(user), bot=one_line(bot))
 
 
 def fold(content: str) -> str:

@@ -14,7 +14,16 @@ from agent.store.errors import StoreError
 from agent.turn.values import server_owner, user_owner
 from plugins.memory.reading import untellable
 from plugins.memory.recall import Admitted
-from plugins.memory.rendering import Names, block, entry, names_of, person_heading, server_heading, shown_text
+from plugins.memory.rendering import (
+    Names,
+    block,
+    entry,
+    labels_of,
+    names_of,
+    person_heading,
+    server_heading,
+    shown_text,
+)
 from plugins.memory.repository import Standing
 from plugins.memory.rules import admits, applies, readers_of, subject_accounts
 from plugins.memory.toolbox import CHANNEL_MEMORY
@@ -105,9 +114,10 @@ class StandingContext:
         model = await self._forgetting.model()
         days = self._forgetting.decay.days
         asleep = [] if model is None else [one for each in rows.values() for one in each.dormant(turn.now, days)]
-        if not accounts and not users and not asleep:
+        mentioned = _mentioned(turn, rows.values())
+        if not accounts and not users and not asleep and not mentioned:
             return Standing((), {})
-        return await self._repository.standing(accounts, users, server_id, asleep, model)
+        return await self._repository.standing(accounts, users, server_id, asleep, model, mentioned=mentioned)
 
     async def _server_memories(self, turn: Turn, rows: Remembered, standing: Standing) -> list[Admitted]:
         read = _read(turn, MemoryScope.SERVER, None)
@@ -116,7 +126,8 @@ class StandingContext:
         withheld = await untellable(self._guards, read, rows.memories, standing.people)
         channel_memory = bool(turn.preferences.get(CHANNEL_MEMORY.key, CHANNEL_MEMORY.default))
         readers = readers_of(turn.participants, turn.account.user_id)
-        names = names_of(turn.bot_name, turn.participants, standing.names)
+        labels = labels_of(turn.place, turn.bot_name, turn.bot_keys, standing.mentioned)
+        names = names_of(turn.bot_name, turn.participants, standing.names, labels)
         heading = server_heading(turn.bot_name, turn.place.server)
         admitted: list[Admitted] = []
         for memory, plain in zip(rows.memories, rows.lines(heading), strict=True):
@@ -133,7 +144,8 @@ class StandingContext:
         self, turn: Turn, people: Mapping[int, Participant], rows: Mapping[str, Remembered], standing: Standing
     ) -> list[Admitted]:
         labels = distinct_labels(people)
-        names = Names(turn.bot_name, {}, labels)
+        mentions = labels_of(turn.place, turn.bot_name, turn.bot_keys, standing.mentioned)
+        names = Names(turn.bot_name, {}, labels, names_of(turn.bot_name, turn.participants, labels=mentions).labels)
         readers = readers_of(turn.participants, turn.account.user_id)
         admitted: list[Admitted] = []
         for user_id, person in people.items():
@@ -148,6 +160,12 @@ class StandingContext:
                 if admits(memory, turn.place, readers):
                     admitted.append(Admitted(memory, plain or entry(memory, shown_text(memory, names), heading)))
         return admitted
+
+
+def _mentioned(turn: Turn, rows: Iterable[Remembered]) -> frozenset[str]:
+    """Return the platform ids of those whom memories mention and who do not take part."""
+    present = {person.account.key.id for person in turn.participants} | {key.id for key in turn.bot_keys}
+    return frozenset(key for each in rows for key in each.mentioned) - present
 
 
 def _awake(admitted: Iterable[Admitted], standing: Standing) -> list[ContextEntry]:

@@ -11,7 +11,7 @@ from agent.places import audience_of_personal_memory, audience_of_server_memory
 from agent.tools import ToolResult
 from plugins.memory.cards import Wording
 from plugins.memory.content import Accepted, Empty, TooLong, accept, mentions_user, with_labels
-from plugins.memory.rendering import NOBODY, names_of
+from plugins.memory.rendering import NOBODY, labels_of, names_of
 from plugins.memory.saving import Request, save
 from plugins.memory.status import Status
 from plugins.memory.targets import Target, server_target, target_of_save, with_speaker
@@ -106,8 +106,9 @@ def _request(toolbox: Toolbox, context: ToolContext, target: Target, content: st
 
 def wording_of(target: Target, context: ToolContext, locale: str) -> Wording:
     """Return how cards speak of a memory of this target."""
-    names = names_of(context.persona.nickname, context.participants)
+    bot = context.persona.nickname
+    names = names_of(bot, context.participants, labels=labels_of(context.place, bot, context.bot_keys))
     user = names.person(target.subject_account_id, target.subject_user_id)
     if user == NOBODY and (target.scope is MemoryScope.PERSONAL or target.user_name is not None):
         user = target.about  # somebody who does not take part
-    return Wording(target.about, user, names.bot, locale)
+    return Wording(target.about, user, bot, locale, names.labels)

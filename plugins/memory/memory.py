@@ -9,6 +9,7 @@ from typing import Final
 import asyncpg
 
 from agent.contracts.memory import MemoryScope
+from agent.identity.mentions import has_mentions, people_in
 from agent.places import Audience
 from agent.text import clean, one_line
 
@@ -41,7 +42,9 @@ class Memory:
     created_at: datetime
     version: int
     has_names: bool
-    """Whether the content holds a placeholder, which is resolved for each prompt."""
+    """Whether the content holds a placeholder or a mention, which is resolved for each prompt."""
+    mentioned: tuple[str, ...] = ()
+    """Platform ids of the people whom the content mentions."""
 
     @property
     def identity(self) -> str:
@@ -100,5 +103,6 @@ def memory_from_row(row: asyncpg.Record) -> Memory:
         last_reinforced_at,
         created_at,
         version,
-        "{" in content and ("{user}" in content or "{bot}" in content),
+        ("{" in content or "@" in content or "<#" in content) and has_mentions(content),
+        people_in(content) if "@" in content else (),
     )

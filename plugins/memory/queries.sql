@@ -92,19 +92,43 @@ SELECT personal_memory_id, false, user_id, persona_lineage_id, content, audience
  ORDER BY memory_id;
 
 -- name: read_standing
--- What privacy and blacklist say now about accounts and users and whoever is linked to them, with their names.
+-- What privacy and blacklist say now about accounts, users, members of the server with the platform's ids $4, and
+-- whoever is linked to them, with their names there.
 SELECT f.account_id, f.user_id, f.privacy_level, f.forgotten_before, f.blacklisted, f.personal_off,
-       a.display_name
-  FROM facts_of_people($1::bigint[], $2::bigint[], $3) f JOIN accounts a ON a.account_id = f.account_id;
+       coalesce(n.value, a.display_name) AS display_name, a.external_id
+  FROM facts_of_people($1::bigint[] || ARRAY(
+           SELECT m.account_id FROM accounts m
+            WHERE m.external_id = ANY ($4::text[])
+              AND EXISTS (SELECT FROM names x WHERE x.server_id = $3 AND x.account_id = m.account_id)),
+       $2::bigint[], $3) f
+  JOIN accounts a ON a.account_id = f.account_id
+  LEFT JOIN names n ON n.server_id = $3 AND n.account_id = f.account_id AND n.source = 'guild';
 
 -- name: read_standing_and_asleep
--- The same, and in rows without an account which of the memories $4 have a vector of the model $5.
+-- The same, and in rows without an account which of the memories $5 have a vector of the model $6.
 SELECT f.account_id, f.user_id, f.privacy_level, f.forgotten_before, f.blacklisted, f.personal_off,
-       a.display_name, NULL::bigint AS memory_id
-  FROM facts_of_people($1::bigint[], $2::bigint[], $3) f JOIN accounts a ON a.account_id = f.account_id
+       coalesce(n.value, a.display_name) AS display_name, a.external_id, NULL::bigint AS memory_id
+  FROM facts_of_people($1::bigint[] || ARRAY(
+           SELECT m.account_id FROM accounts m
+            WHERE m.external_id = ANY ($4::text[])
+              AND EXISTS (SELECT FROM names x WHERE x.server_id = $3 AND x.account_id = m.account_id)),
+       $2::bigint[], $3) f
+  JOIN accounts a ON a.account_id = f.account_id
+  LEFT JOIN names n ON n.server_id = $3 AND n.account_id = f.account_id AND n.source = 'guild'
  UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, e.memory_id
-  FROM memory_embeddings e WHERE e.memory_id = ANY ($4::bigint[]) AND e.model = $5;
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, e.memory_id
+  FROM memory_embeddings e WHERE e.memory_id = ANY ($5::bigint[]) AND e.model = $6;
+
+-- name: forgotten_subject
+-- Whom a removed memory was about, as a server shows that person; no row where nobody may be named.
+SELECT coalesce(n.value, a.display_name) AS name
+  FROM forgotten_memories f
+  JOIN accounts a ON a.account_id = coalesce(
+           f.subject_account_id,
+           (SELECT min(x.account_id) FROM accounts x WHERE x.user_id = coalesce(f.user_id, f.subject_user_id)))
+  LEFT JOIN names n ON n.server_id = $2 AND n.account_id = a.account_id AND n.source = 'guild'
+ WHERE f.memory_id = $1
+   AND NOT EXISTS (SELECT FROM facts_of_people(ARRAY[a.account_id], '{}', $2) p WHERE p.privacy_level = 'full');
 
 -- name: export_personal
 -- Everything that is remembered about a user, of every lineage, oldest first.

@@ -32,11 +32,13 @@ _HEADINGS: Final = 4
 class Remembered:
     """What is remembered of one owner in one lineage (a person's with lineage 0), oldest first."""
 
-    __slots__ = ("_lines", "_oldest", "memories")
+    __slots__ = ("_lines", "_oldest", "memories", "mentioned")
 
     def __init__(self, memories: Sequence[Memory]) -> None:
         self.memories = tuple(memories)
         self._lines: dict[str, tuple[ContextEntry | None, ...]] = {}
+        self.mentioned = frozenset(key for memory in self.memories for key in memory.mentioned)
+        """Platform ids of the people whom they mention."""
         self._oldest = min((memory.recency for memory in memories), default=None)
 
     def dormant(self, now: datetime, days: int) -> Sequence[int]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from agent.contracts.context import ContextEntry, ContextItem, Role, Section, Tag
 from agent.contracts.memory import MemoryScope
+from agent.identity.mentions import Labels
 from agent.text import one_line
-from plugins.memory.content import fill
+from plugins.memory.content import NO_LABELS, fill
 
 if TYPE_CHECKING:
     from agent.contracts.people import Participant
-    from agent.places import Server
+    from agent.identity.keys import ParticipantKey
+    from agent.places import Place, Server
     from plugins.memory.memory import Memory
 
 NOBODY: Final = "User"
@@ -29,6 +31,8 @@ class Names:
     """Account id → label."""
     users: Mapping[int, str]
     """User id → label."""
+    labels: Labels = NO_LABELS
+    """What mentions in a memory become."""
 
     def subject(self, memory: Memory) -> str:
         """Return what `{user}` stands for: whom the memory is about, whoever reads it."""
@@ -42,16 +46,35 @@ class Names:
         return NOBODY if user_id is None else self.users.get(user_id, NOBODY)
 
 
-def names_of(bot: str, participants: Iterable[Participant], accounts: Mapping[int, str] | None = None) -> Names:
+def names_of(
+    bot: str,
+    participants: Iterable[Participant],
+    accounts: Mapping[int, str] | None = None,
+    labels: Labels = NO_LABELS,
+) -> Names:
     """Return who is called what: participants by their labels, before `accounts`, the names of others."""
     found = dict(accounts or {})
     users: dict[int, str] = {}
+    participants = tuple(participants)
     for person in participants:
         if not person.speaker.is_proxied:
             found[person.account.account_id] = person.label
         if person.speaker.user_id is not None:
             users.setdefault(person.speaker.user_id, person.label)
-    return Names(bot, found, users)
+    people = {**labels.people, **Labels.of(participants).people}
+    return Names(bot, found, users, replace(labels, people=people))
+
+
+def labels_of(
+    place: Place, bot: str, bot_keys: Iterable[ParticipantKey] = (), people: Mapping[str, str] | None = None
+) -> Labels:
+    """Return what mentions become here, besides those of participants: the agent, `people`, and this channel."""
+    channel = place.channel.ref
+    channels = {channel.external_id: one_line(channel.name)}
+    if channel.parent_external_id is not None and channel.parent_name is not None:
+        channels[channel.parent_external_id] = one_line(channel.parent_name)
+    agent = {key.id: one_line(bot) for key in bot_keys}
+    return Labels({**(people or {}), **agent}, channels=channels)
 
 
 def server_heading(bot: str, server: Server) -> str:
@@ -66,8 +89,10 @@ def person_heading(bot: str, label: str) -> str:
 
 
 def shown_text(memory: Memory, names: Names) -> str:
-    """Return the content as one line with its placeholders resolved."""
-    return fill(memory.content, user=names.subject(memory), bot=names.bot) if memory.has_names else memory.content
+    """Return the content as one line with its placeholders and mentions resolved."""
+    if not memory.has_names:
+        return memory.content
+    return fill(memory.content, user=names.subject(memory), bot=names.bot, labels=names.labels)
 
 
 def line(memory: Memory, text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,9 @@ from agent.privacy.check import PersonFacts, consulted_accounts, consulted_users
 from agent.privacy.repository import facts_from
 from agent.search_words import quoted, words_to_keep
 from agent.store.queries import load_queries
-from plugins.memory.content import content_key
+from plugins.memory.content import content_key, mentions_user
 from plugins.memory.memory import Memory, memory_from_row
+from plugins.memory.rules import nameable
 
 if TYPE_CHECKING:
     from agent.store.pool import Store
@@ -45,6 +46,8 @@ class Added:
     memory_id: int | None
     forgotten_id: int | None = None
     forgotten_content: str | None = None
+    forgotten_subject: str | None = None
+    """Whom the removed memory was about, where its text speaks of that person by `{user}` and they may be named."""
     untold: bool = False
     """The subject was never told that the agent remembers."""
 
@@ -87,6 +90,8 @@ class Standing:
     """Account id → display name."""
     asleep: frozenset[int] = frozenset()
     """Those of the dormant memories that can be called back by meaning."""
+    mentioned: Mapping[str, str] = field(default_factory=dict)
+    """Platform id → name of those mentioned who are of this server and may be named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +123,16 @@ class MemoryRepository:
             QUERIES[f"add_{write.scope}"], _as_json(write), room.cap, room.may_evict, room.decay_days, now
         )
         assert row is not None  # noqa: S101  # the function always returns one row
+        forgotten = row["forgotten_content"]
+        subject = None
+        if forgotten is not None and mentions_user(forgotten):
+            subject = await conn.fetchval(QUERIES["forgotten_subject"], row["forgotten_id"], write.server_id)
         return Added(
             Outcome(row["outcome"]),
             row["memory_id"],
             row["forgotten_id"],
-            row["forgotten_content"],
+            forgotten,
+            subject or None,
             bool(row["untold"]),
         )
 
@@ -185,22 +195,28 @@ class MemoryRepository:
         server_id: int,
         dormant: Sequence[int] = (),
         model: str | None = None,
+        *,
+        mentioned: Iterable[str] = (),
     ) -> Standing:
         """Return what counts now for accounts and for users' accounts, linked ones included.
 
-        Also which of the dormant memories have a vector of that model; only where vectors can be kept.
+        Also which of the dormant memories have a vector of that model (only where vectors can be kept), and who those
+        are that are mentioned by the platform's ids.
         """
-        values = (list(account_ids), list(user_ids), server_id)
+        wanted = list(mentioned)
+        values = (list(account_ids), list(user_ids), server_id, wanted)
         async with self._store.connection() as conn:
             if dormant:
                 found = await conn.fetch(QUERIES["read_standing_and_asleep"], *values, dormant, model)
             else:
                 found = await conn.fetch(QUERIES["read_standing"], *values)
         rows = [row for row in found if row["account_id"] is not None]
+        people = tuple(facts_from(row) for row in rows)
         return Standing(
-            tuple(facts_from(row) for row in rows),
+            people,
             {row["account_id"]: row["display_name"] for row in rows},
             frozenset(row["memory_id"] for row in found if row["account_id"] is None),
+            nameable(people, {row["account_id"]: (row["external_id"], row["display_name"]) for row in rows}, wanted),
         )
 
     async def export(self, account_id: int, user_id: int | None) -> dict[str, Json]:

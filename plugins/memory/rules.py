@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -84,6 +84,22 @@ def withheld_accounts(memories: Iterable[Memory], people: tuple[PersonFacts, ...
     """
     facts = Facts(people, guards_proxied=False)
     return frozenset(account for account in subject_accounts(memories) if not _may_be_told(facts.of_account(account)))
+
+
+def nameable(
+    people: tuple[PersonFacts, ...], accounts: Mapping[int, tuple[str, str]], wanted: Collection[str]
+) -> dict[str, str]:
+    """Return the names of those mentioned by the platform's ids: nobody who hides, nor whose id two accounts share.
+
+    `accounts`: the platform's id and the name of each account.
+    """
+    facts = Facts(people, guards_proxied=False)
+    found: dict[str, list[str]] = {}
+    for account_id, (external_id, name) in accounts.items():
+        if external_id in wanted:
+            level = strictest(person.privacy for person in facts.of_account(account_id))
+            found.setdefault(external_id, []).append(name if RULES[level].names else "")
+    return {key: names[0] for key, names in found.items() if len(names) == 1 and names[0]}
 
 
 def _may_be_told(linked: tuple[PersonFacts, ...]) -> bool:

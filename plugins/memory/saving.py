@@ -181,7 +181,7 @@ def _result(added: Added, request: Request, cap: int) -> ToolResult:
         case Outcome.SAVED:
             return ToolResult(Status.SAVED, {"memory_id": added.memory_id, **request.extra})
         case Outcome.EVICTED:
-            forgotten: dict[str, Json] = {"content_forgotten": added.forgotten_content}
+            forgotten: dict[str, Json] = {"content_forgotten": request.wording.shown_forgotten(added)}
             return ToolResult(Status.SAVED_WITH_EVICTION, {"memory_id": added.memory_id, **forgotten, **request.extra})
         case Outcome.KNOWN:
             return ToolResult(Status.ALREADY_KNOWN, {"memory_id": added.memory_id, **request.extra})

@@ -101,12 +101,14 @@ async def _delete(change: _Change) -> ToolResult:
     if memory is None:
         return NOT_FOUND
     subject = _subject_of(memory, change.target)
+    wording = wording_of(subject, change.context, change.toolbox.locale)
 
     def result_of(forgotten: str) -> ToolResult:
-        return ToolResult(Status.DELETED, {"memory_id": memory.memory_id, "content_forgotten": forgotten})
+        told = wording.shown(forgotten)
+        return ToolResult(Status.DELETED, {"memory_id": memory.memory_id, "content_forgotten": told})
 
     async def bind(conn: Connection, forgotten: str) -> None:
-        card = deleted_card(memory, forgotten, wording_of(subject, change.context, change.toolbox.locale))
+        card = deleted_card(memory, forgotten, wording)
         await change.context.effect(conn, result_of(forgotten), (card,))
 
     write = change.write(memory, WriteKind.DELETE, "", subject)
@@ -156,7 +158,9 @@ async def _replace_content(change: _Change, content: str) -> ToolResult:
     toolbox.seen.note(context.turn_id, amended.present, amended.version)
     if amended.is_conflict:
         note = "Somebody has changed this memory in the meantime: decide again on what it says now."
-        told: dict[str, Json] = {"memory_id": memory.memory_id, "content": amended.present.content, "note": note}
+        wording = wording_of(_subject_of(amended.present, change.target), context, toolbox.locale)
+        says = wording.shown(amended.present.content)
+        told: dict[str, Json] = {"memory_id": memory.memory_id, "content": says, "note": note}
         return ToolResult(Status.UPDATE_CONFLICT, told)
     return result
 

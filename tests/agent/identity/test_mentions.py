@@ -10,7 +10,9 @@ from agent.identity.mentions import (
     convert_mentions,
     give_form,
     harmless,
+    has_mentions,
     mentions_in,
+    people_in,
     place_mentions,
     readable,
 )
@@ -119,3 +121,19 @@ def test_mentions_of_one_part() -> None:
 def test_a_bridge_gives_mentions_its_own_form() -> None:
     key = ParticipantKey(ParticipantKind.DISCORD_USER, "1")
     assert give_form("<@1> and <@2>", (key,), lambda one: f"[{one.kind}]") == "[discord_user] and <@2>"
+
+
+def test_who_is_mentioned_in_a_text() -> None:
+    text = "<@1> <@!2> @mat:example.org https://matrix.to/#/@zoe:example.org <@&70> <#80> {user} <@1> ana@b.org"
+    assert people_in(text) == ("1", "2", "@mat:example.org", "@zoe:example.org")
+    assert people_in("nobody") == ()
+
+
+@pytest.mark.parametrize("text", ["<@1>", "<#1>", "<@&1>", "a {bot} b", "@a:b"])
+def test_a_text_has_mentions(text: str) -> None:
+    assert has_mentions(text)
+
+
+@pytest.mark.parametrize("text", ["", "@everyone", "{char}", "mail ana@b.org", "<@ 1>", "1 < 2"])
+def test_a_text_has_none(text: str) -> None:
+    assert not has_mentions(text)

@@ -264,6 +264,31 @@ async def test_with_retrieval_the_oldest_dormant_memory_gives_way(
     assert (await stage.create(context, "c")).status == Status.SAVE_LIMIT_EXCEEDED
 
 
+async def test_what_is_forgotten_is_told_with_the_name_of_whom_it_was_about(stage: Stage) -> None:
+    stage.configure(max_server_memories=1)
+    stage.allow_eviction()
+    await stage.tell(ANA, BEN)
+    told = []
+    for who, content in ((ANA, "{user} hosts for {bot}"), (BEN, "{user} cooks"), (ANA, "see <@console:ben>")):
+        result = await stage.create(await stage.context(who, ANA, BEN), content)
+        stage.clock.advance(31 * DAY)
+        told.append((result.data.get("content_forgotten"), stage.effects.cards[-1].forgotten))
+        assert told[-1][0] == told[-1][1]
+    assert [forgotten for forgotten, _ in told] == [None, "Ana hosts for Isthmus", "Ben cooks"]
+    assert stage.effects.cards[-1].lines == ("see @Ben",)
+
+
+async def test_who_hides_is_not_named_in_what_is_forgotten(stage: Stage) -> None:
+    stage.configure(max_server_memories=1)
+    stage.allow_eviction()
+    await stage.tell(ANA, BEN)
+    await stage.create(await stage.context(ANA), "{user} hosts")
+    await stage.set_privacy(ANA, PrivacyLevel.FULL)
+    stage.clock.advance(31 * DAY)
+    result = await stage.create(await stage.context(BEN), "{user} cooks")
+    assert result.data["content_forgotten"] == stage.effects.cards[-1].forgotten == "User hosts"
+
+
 async def test_what_is_known_already_is_not_saved_again(stage: Stage) -> None:
     context = await stage.context(ANA)
     first = await stage.create(context, "Game night is Friday.")

@@ -47,6 +47,15 @@ async def test_an_update_replaces_the_content_and_keeps_everything_else(stage: S
     assert stage.announced.owners == [f"server:{context.place.server.server_id}"] * 2
 
 
+async def test_placeholders_are_told_as_names(stage: Stage) -> None:
+    context = await stage.context(ANA, BEN)
+    for target in (None, "me"):
+        memory_id = await saved(stage, context, "{user} likes <@console:ben> and {bot}", target)
+        result = await stage.update(await stage.context(BEN, ANA), memory_id, "", None if target is None else "Ana")
+        assert result.data["content_forgotten"] == "Ana likes @Ben and Isthmus"
+        assert stage.effects.cards[-1].forgotten == "Ana likes @Ben and Isthmus"
+
+
 async def test_empty_content_deletes_and_returns_the_text(stage: Stage) -> None:
     context = await stage.context(ANA)
     for target, content in ((None, "server fact"), ("me", "personal fact")):
