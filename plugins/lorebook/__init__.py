@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import asyncpg
 
+from agent.catalog import N_
 from agent.hookspecs import Health, hookimpl
 from agent.store.errors import StoreError
 from plugins.lorebook.settings import LorebookSettings
@@ -75,6 +76,11 @@ class LorebookPlugin:
     async def context_items(self, turn: Turn) -> Sequence[ContextItem]:
         """Return the lore that always holds here, and what the conversation calls up."""
         return await self._context.items(turn)
+
+    @hookimpl
+    async def count_lineage(self, server_id: int, lineage_id: int) -> dict[str, int]:
+        """Tell what stays behind when a persona leaves a lineage."""
+        return {N_("lorebooks"): await self._repository.count_lineage(server_id, lineage_id)}
 
     @hookimpl
     async def health(self) -> Sequence[Health]:

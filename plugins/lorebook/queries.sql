@@ -86,6 +86,10 @@ UPDATE lorebooks SET updated_at = $2 WHERE lorebook_id = $1;
 -- Removes an entry.
 DELETE FROM lorebook_entries WHERE entry_id = $1;
 
+-- name: count_lineage
+-- How many lorebooks of a server only the personas of a lineage know.
+SELECT count(*) FROM lorebooks WHERE server_id = $1 AND persona_lineage_id = $2;
+
 -- name: counts
 -- How many lorebooks and entries there are, in all servers.
 SELECT (SELECT count(*) FROM lorebooks) AS books, (SELECT count(*) FROM lorebook_entries) AS entries;

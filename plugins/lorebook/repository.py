@@ -129,6 +129,12 @@ class LoreRepository:
         """Raise the revision, at the end of a transaction that changed something."""
         await bump(conn, [lore_owner(server_id)])
 
+    async def count_lineage(self, server_id: int, lineage_id: int) -> int:
+        """Return how many lorebooks of a server only the personas of a lineage know."""
+        async with self._store.connection() as conn:
+            count: int = await conn.fetchval(QUERIES["count_lineage"], server_id, lineage_id)
+        return count
+
     async def counts(self) -> tuple[int, int]:
         """Return how many lorebooks and entries there are, in all servers."""
         async with self._store.connection() as conn:

@@ -179,6 +179,15 @@ async def test_names_that_the_database_would_refuse(talk: Talk) -> None:
         await talk.library.book(server_id, "\0")
 
 
+async def test_what_a_lineage_leaves_behind(talk: Talk, agent: Agent) -> None:
+    server_id = await talk.server_id()
+    for name in ("a", "b", "c"):
+        await talk.library.add(server_id, name, "k", "x")
+    await talk.library.change_book(server_id, "a", "persona", "isthmus", here="")
+    counted = await agent.plugins.collect("count_lineage", server_id=server_id, lineage_id=1)
+    assert counted == [{"lorebooks": 1}]
+
+
 async def test_the_health_of_the_plugin(talk: Talk, agent: Agent) -> None:
     await talk.library.add(await talk.server_id(), "lore", "k", "x")
     (lines,) = await agent.plugins.collect("health")
