@@ -159,7 +159,7 @@ def delete(
 
     async def work(at: _Desk) -> int:
         from agent.personas.keeping import kept_in, kept_text
-        from agent.personas.showing import as_data
+        from agent.personas.showing import as_data, sharers
 
         persona = await at.changes.delete(at.server_id, name)
         kept = await kept_in(at.agent.core.hooks, persona)
@@ -167,8 +167,11 @@ def delete(
             print_json({**as_data(persona), "kept": kept})
             return OK
         _say(f"{persona.nickname} is gone.")
+        sharing = sharers(persona, await at.agent.core.personas.for_server(at.server_id))
         if not kept:
             _say("It had learned nothing there.")
+        elif sharing:
+            _say(f"What it remembers stays with {', '.join(sharing)} ({kept_text(kept)}).")
         else:
             _say(f"What it remembers stays with lineage {persona.lineage_id} ({kept_text(kept)}).")
             _say(f"To have it back: isthmus persona share-lineage NAME --lineage {persona.lineage_id}")

@@ -11,7 +11,7 @@ from agent.identity.directory import is_hidden
 from agent.personas.changes import Changed, PersonaChanges
 from agent.personas.keeping import kept_in, kept_text
 from agent.personas.rules import Draft, PersonaRefused, find, split_triggers
-from agent.personas.showing import as_data, details, headline
+from agent.personas.showing import as_data, details, headline, sharers
 
 if TYPE_CHECKING:
     from agent.contracts.people import Persona
@@ -173,19 +173,26 @@ class PersonaCommands:
         """Delete a persona, and say what stays."""
         persona = await self._changes.delete(_server(call), call.options["name"])
         kept = await kept_in(self._core.hooks, persona)
+        sharing = sharers(persona, await self._personas(call))
         text = translate(call.locale, "{name} is gone.", name=persona.nickname)
         if not kept:
             told = translate(call.locale, "It had learned nothing here.")
-            text = f"{text} {told}"
+        elif sharing:
+            told = translate(
+                call.locale,
+                "What it remembers stays with {names} ({counts}).",
+                names=", ".join(sharing),
+                counts=kept_text(kept, call.locale),
+            )
         else:
-            stays = translate(
+            told = translate(
                 call.locale,
                 "What it remembers stays with lineage {lineage} ({counts}). To have it back, make a new persona and "
                 "ask the operator to run: isthmus persona share-lineage NAME --lineage {lineage}",
                 lineage=persona.lineage_id,
                 counts=kept_text(kept, call.locale),
             )
-            text = f"{text} {stays}"
+        text = f"{text} {told}"
         return CommandReply(text, private=True, data={**as_data(persona), "kept": kept})
 
     async def _left(self, call: Invocation, changed: Changed) -> str:

@@ -25,17 +25,18 @@ def as_data(persona: Persona) -> dict[str, Json]:
     }
 
 
+def sharers(persona: Persona, personas: Sequence[Persona]) -> tuple[str, ...]:
+    """Return the names of the other personas of a server that belong to a persona's lineage."""
+    others = (other for other in personas if other.persona_id != persona.persona_id)
+    return tuple(other.nickname for other in others if other.lineage_id == persona.lineage_id)
+
+
 def headline(persona: Persona, personas: Sequence[Persona], locale: str) -> str:
     """Return one line about a persona: its name, whether it is the default one, its lineage and who shares it."""
     parts = [translate(locale, "lineage {lineage}", lineage=persona.lineage_id)]
     if persona.is_default:
         parts.insert(0, translate(locale, "default"))
-    sharing = [
-        other.nickname
-        for other in personas
-        if other.lineage_id == persona.lineage_id and other.persona_id != persona.persona_id
-    ]
-    if sharing:
+    if sharing := sharers(persona, personas):
         parts.append(translate(locale, "shares memories with {names}", names=", ".join(sharing)))
     if persona.triggers:
         parts.append(translate(locale, "called by {triggers}", triggers=", ".join(persona.triggers)))

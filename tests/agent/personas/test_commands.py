@@ -172,6 +172,17 @@ async def test_what_a_deleted_persona_remembers_stays_and_can_be_had_back(house:
     assert (await house.run("delete", name="Otto")).text == "Otto is gone. It had learned nothing here."
 
 
+async def test_what_a_deleted_persona_shares_stays_with_the_others(house: House) -> None:
+    for name in ("Otto", "Mira"):
+        await house.run("create", name=name)
+    await house.run("share-lineage", **{"name": "Mira", "with": "Otto"})
+    await house.remember("the harbour opens at six", "Otto")
+    assert (await house.run("delete", name="Otto")).text == (
+        "Otto is gone. What it remembers stays with Mira (server memories: 1)."
+    )
+    assert "harbour" in await house.prompt("Mira")
+
+
 async def test_a_persona_answers_when_it_is_called_and_as_itself(house: House) -> None:
     await house.run("create", name="Otto", prompt="You are {bot}, a captain.")
     await house.run("triggers", name="Otto", triggers="aye aye")
