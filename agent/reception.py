@@ -225,6 +225,6 @@ class Reception:
     async def _after(self, event: MessageCreated, seconds: float) -> None:
         await asyncio.sleep(seconds)
         try:
-            await self.resume(event)
+            await self.core.store.retrying(lambda: self.resume(event), patience=PATIENCE)
         except StoreError as error:
             log.warning("held_event_not_resumed", reason=str(error))

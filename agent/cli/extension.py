@@ -21,7 +21,7 @@ def add_plugin_commands(app: typer.Typer, arguments: Sequence[str], *, required:
     """Let every enabled plugin add its commands.
 
     `required`: a command was called that the core does not have, so a plugin that cannot be loaded is an error;
-    otherwise (`--help`) what cannot be loaded is left out.
+    otherwise (`--help`) what cannot be loaded is left out, and one line says so.
 
     Raises:
         SettingsError, PluginError: only when `required`.
@@ -60,6 +60,7 @@ def _show_commands(app: typer.Typer, loaded: LoadedSettings) -> None:
     import asyncio
     import inspect
 
+    from agent.cli.output import print_error
     from agent.extensions.find import PLUGIN, build, find_class
 
     for name, section in loaded.settings.plugins.items():
@@ -71,5 +72,6 @@ def _show_commands(app: typer.Typer, loaded: LoadedSettings) -> None:
                 added = getattr(build(PLUGIN, name, found, section, loaded), _HOOK)(app)
                 if inspect.iscoroutine(added):
                     asyncio.run(added)
-        except Exception:  # noqa: BLE001, S112 - whoever asks for help gets help; calling the command tells what is wrong
-            continue
+        except Exception as error:  # noqa: BLE001 - whoever asks for help gets help
+            kind = type(error).__name__
+            print_error(f"plugin {name} cannot show its commands ({kind}); isthmus doctor says why")
