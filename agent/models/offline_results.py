@@ -38,7 +38,9 @@ def report(result: SeenResult) -> str:
         case "memory_saved_successfully":
             return f"I will remember that{number}."
         case "memory_saved_with_eviction":
-            return f"I will remember that{number}; to make room I forgot: {_short(data.get('content_forgotten'))}"
+            gone = data.get("content_forgotten")
+            what = f"I forgot: {_short(gone)}" if gone else "an older memory went."
+            return f"I will remember that{number}; to make room {what}"
         case "memory_already_known":
             return f"I knew that already{number}."
         case "memory_updated_successfully":

@@ -74,9 +74,11 @@ class MemoryGuards:
         denial = check_read(read, facts)
         return denial if denial is not None else await self._hooks.guard("guard_memory_read", read=read)
 
-    async def hidden_names(self, server_id: int, account_ids: Sequence[int] = ()) -> Hidden:
-        """Return who hides, so that a list shows no text that names them, as no prompt does."""
-        return await self._privacy.hidden_names(server_id, account_ids)
+    async def hidden_names(
+        self, server_id: int, account_ids: Sequence[int] = (), conn: Connection | None = None
+    ) -> Hidden:
+        """Return who hides, so that a list or notice shows no text that names them, as no prompt does."""
+        return await self._privacy.hidden_names(server_id, account_ids, conn)
 
     async def _is_switched_off(self, read: MemoryRead) -> bool:
         """Ask the server's switch where no person's facts tell of it: a proxied identity has no account of its own."""

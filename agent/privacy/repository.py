@@ -149,13 +149,17 @@ class Privacy:
             off: bool = await conn.fetchval(QUERIES["personal_memories_off"], server_id)
             return off
 
-    async def hidden_names(self, server_id: int, account_ids: Sequence[int] = ()) -> Hidden:
+    async def hidden_names(
+        self, server_id: int, account_ids: Sequence[int] = (), conn: Connection | None = None
+    ) -> Hidden:
         """Return the names of everybody who hides, as a server and the servers of some people know them.
 
-        Of very many the most recently seen: `HIDDEN_NAMES` at most.
+        Of very many the most recently seen: `HIDDEN_NAMES` at most. `conn`: the connection of a transaction.
         """
-        async with self._store.connection() as conn:
-            rows = await conn.fetch(QUERIES["hidden_names"], server_id, list(account_ids), HIDDEN_NAMES)
+        if conn is None:
+            async with self._store.connection() as own:
+                return await self.hidden_names(server_id, account_ids, own)
+        rows = await conn.fetch(QUERIES["hidden_names"], server_id, list(account_ids), HIDDEN_NAMES)
         if not rows:
             return NOBODY
         here = HiddenNames(row["normalised"] for row in rows if row["is_here"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agent.catalog import translate
 from agent.contracts.cards import Card, CardKind
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from agent.places import Audience
     from plugins.memory.memory import Memory
     from plugins.memory.repository import Added
+
+
+WITHHELD: Final = ""
+"""Stands for a forgotten text that may not be shown where it was forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ def saved_cards(write: MemoryWrite, added: Added, wording: Wording, *, untold: b
         (wording.shown(write.content),),
         added.memory_id,
         one_line(wording.about),
-        forgotten,
+        forgotten or None,
         write.audience,
     )
     return (card, _disclosure(wording, write.audience)) if untold else (card,)
@@ -77,7 +81,7 @@ def deleted_card(memory: Memory, forgotten: str, wording: Wording) -> Card:
         translate(wording.locale, "Memory deleted"),
         memory_id=memory.memory_id,
         about=one_line(wording.about),
-        forgotten=wording.shown(forgotten),
+        forgotten=wording.shown(forgotten) if forgotten else None,
         audience=memory.audience,
     )
 

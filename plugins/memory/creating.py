@@ -11,6 +11,7 @@ from agent.places import audience_of_personal_memory, audience_of_server_memory
 from agent.tools import ToolResult
 from plugins.memory.cards import Wording
 from plugins.memory.content import Accepted, Empty, TooLong, accept, mentions_user, with_labels
+from plugins.memory.reading import here_of
 from plugins.memory.rendering import NOBODY, labels_of, names_of
 from plugins.memory.saving import Request, save
 from plugins.memory.status import Status
@@ -101,7 +102,7 @@ def _request(toolbox: Toolbox, context: ToolContext, target: Target, content: st
     extra: dict[str, Json] = {"memory_scope": "target_user" if personal else "server_wide"}
     if target.note:
         extra["note"] = target.note
-    return Request(write, wording_of(target, context, toolbox.locale), extra)
+    return Request(write, wording_of(target, context, toolbox.locale), extra, here_of(context))
 
 
 def wording_of(target: Target, context: ToolContext, locale: str) -> Wording:

@@ -130,6 +130,20 @@ SELECT coalesce(n.value, a.display_name) AS name
  WHERE f.memory_id = $1
    AND NOT EXISTS (SELECT FROM facts_of_people(ARRAY[a.account_id], '{}', $2) p WHERE p.privacy_level = 'full');
 
+-- name: read_facts
+-- What privacy and blacklist say now about accounts and users and whoever is linked to them.
+SELECT account_id, user_id, privacy_level, forgotten_before, blacklisted, personal_off
+  FROM facts_of_people($1::bigint[], $2::bigint[], $3);
+
+-- name: read_forgotten
+-- A memory that was removed a moment ago, from its undo copy, with the columns of read_server.
+SELECT memory_id, scope = 'server', coalesce(server_id, user_id), (memory ->> 'persona_lineage_id')::bigint,
+       memory ->> 'content', memory ->> 'audience', '{}'::text[], false, subject_account_id, subject_user_id,
+       memory ->> 'source_platform', (memory ->> 'source_server_id')::bigint, memory ->> 'source_channel_id',
+       (memory ->> 'manually_written')::boolean, (memory ->> 'last_reinforced_at')::timestamptz,
+       (memory ->> 'created_at')::timestamptz, (memory ->> 'version')::integer
+  FROM forgotten_memories WHERE memory_id = $1;
+
 -- name: export_personal
 -- Everything that is remembered about a user, of every lineage, oldest first.
 SELECT personal_memory_id AS memory_id, persona_lineage_id, content, audience, origin, tags, manually_written,

@@ -172,6 +172,18 @@ class MemoryRepository:
         row = await conn.fetchrow(QUERIES[f"read_{scope}"], memory_id, owner_id, lineage_id)
         return None if row is None else memory_from_row(row)
 
+    async def read_forgotten(self, conn: Connection, memory_id: int) -> Memory | None:
+        """Return a memory that was removed in this transaction, or not long ago."""
+        row = await conn.fetchrow(QUERIES["read_forgotten"], memory_id)
+        return None if row is None else memory_from_row(row)
+
+    async def facts(
+        self, conn: Connection, account_ids: Iterable[int], user_ids: Iterable[int], server_id: int
+    ) -> tuple[PersonFacts, ...]:
+        """Return what counts now for accounts and for users' accounts, linked ones included."""
+        rows = await conn.fetch(QUERIES["read_facts"], list(account_ids), list(user_ids), server_id)
+        return tuple(facts_from(row) for row in rows)
+
     async def set_told(self, conn: Connection, account_id: int, now: datetime) -> None:
         """Note that a person was told that the agent remembers, under `lock_to_tell`."""
         await conn.execute(QUERIES["set_told"], account_id, now)

@@ -83,7 +83,7 @@ def withheld_accounts(memories: Iterable[Memory], people: tuple[PersonFacts, ...
     So is an account of which nothing is known.
     """
     facts = Facts(people, guards_proxied=False)
-    return frozenset(account for account in subject_accounts(memories) if not _may_be_told(facts.of_account(account)))
+    return frozenset(account for account in subject_accounts(memories) if not may_be_told(facts.of_account(account)))
 
 
 def nameable(
@@ -102,6 +102,7 @@ def nameable(
     return {key: names[0] for key, names in found.items() if len(names) == 1 and names[0]}
 
 
-def _may_be_told(linked: tuple[PersonFacts, ...]) -> bool:
+def may_be_told(linked: tuple[PersonFacts, ...]) -> bool:
+    """Tell whether what is about a person, known by all linked accounts, may be told; not of somebody unknown."""
     level = strictest(person.privacy for person in linked)
     return bool(linked) and RULES[level].shows_memories and not any(person.blacklisted for person in linked)

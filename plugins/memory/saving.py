@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from agent import metrics
@@ -12,7 +12,8 @@ from agent.contracts.people import GLOBAL_LINEAGE
 from agent.store.owner_locks import OwnerLocks
 from agent.tools import ToolResult
 from agent.turn.values import server_owner, user_owner
-from plugins.memory.cards import Wording, saved_cards
+from plugins.memory.cards import WITHHELD, Wording, saved_cards
+from plugins.memory.reading import may_be_shown
 from plugins.memory.repository import Added, MemoryRepository, Outcome, Room
 from plugins.memory.status import Status, refused_save
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from agent.privacy.guards import MemoryGuards
     from agent.store.pool import Store
     from agent.tools import Connection, Effect, Json
+    from plugins.memory.reading import Here
     from plugins.memory.settings import MemorySettings
 
 metrics.declare("memory_eviction", "counter", ("scope", "decay_days"), "Memories that gave way to a new one.")
@@ -46,6 +48,8 @@ class Request:
     """How the cards speak of it."""
     extra: dict[str, Json] = field(default_factory=dict)
     """What the result says beyond status and ids."""
+    here: Here | None = None
+    """Where the result is read; None for another plugin, which shows it to nobody."""
 
 
 async def _never() -> bool:
@@ -145,7 +149,7 @@ async def _transaction(
         if (denial := await writing.guards.recheck(conn, write)) is not None:
             return ToolResult(refused_save(denial.code), {"note": denial.text}), None
         now = writing.clock.now()
-        added = await repository.add(conn, write, room, now)
+        added = await _showing(writing, conn, request, await repository.add(conn, write, room, now))
         result = _result(added, request, room.cap)
         if added.outcome is Outcome.FULL:
             return result, None
@@ -155,6 +159,16 @@ async def _transaction(
                 raise _Untold
             await effect(conn, result, await _cards(writing, conn, request, added, now, untold=untold))
         return result, added
+
+
+async def _showing(writing: Writing, conn: Connection, request: Request, added: Added) -> Added:
+    """Return what was added, without the text of what gave way where that may not be shown."""
+    if added.forgotten_id is None or request.here is None:
+        return added
+    gone = await writing.repository.read_forgotten(conn, added.forgotten_id)
+    if gone is not None and await may_be_shown(conn, writing.repository, writing.guards, gone, request.here):
+        return added
+    return replace(added, forgotten_content=WITHHELD)
 
 
 async def _cards(

@@ -10,9 +10,10 @@ from agent.contracts.people import GLOBAL_LINEAGE
 from agent.identity.directory import Scope
 from agent.tools import ToolResult
 from plugins.memory.amending import amend, delete
-from plugins.memory.cards import deleted_card, updated_card
+from plugins.memory.cards import WITHHELD, deleted_card, updated_card
 from plugins.memory.content import Accepted, Empty, TooLong, accept, mentions_user, with_labels
 from plugins.memory.creating import source_of, wording_of
+from plugins.memory.reading import here_of, may_be_shown
 from plugins.memory.repository import Actor, Edit
 from plugins.memory.rules import admits, readers_of
 from plugins.memory.status import Status, refused_update
@@ -100,20 +101,23 @@ async def _delete(change: _Change) -> ToolResult:
     memory = await change.read()
     if memory is None:
         return NOT_FOUND
-    subject = _subject_of(memory, change.target)
+    subject, writing = _subject_of(memory, change.target), change.toolbox.writing
     wording = wording_of(subject, change.context, change.toolbox.locale)
+    shown = WITHHELD
 
-    def result_of(forgotten: str) -> ToolResult:
-        told = wording.shown(forgotten)
+    def result() -> ToolResult:
+        told = wording.shown(shown)
         return ToolResult(Status.DELETED, {"memory_id": memory.memory_id, "content_forgotten": told})
 
     async def bind(conn: Connection, forgotten: str) -> None:
-        card = deleted_card(memory, forgotten, wording)
-        await change.context.effect(conn, result_of(forgotten), (card,))
+        nonlocal shown
+        is_shown = await may_be_shown(conn, writing.repository, writing.guards, memory, here_of(change.context))
+        shown = forgotten if is_shown else WITHHELD
+        await change.context.effect(conn, result(), (deleted_card(memory, shown, wording),))
 
     write = change.write(memory, WriteKind.DELETE, "", subject)
-    forgotten = await delete(change.toolbox.writing, write, memory, change.actor, bind)
-    return NOT_FOUND if forgotten is None else result_of(forgotten)
+    forgotten = await delete(writing, write, memory, change.actor, bind)
+    return NOT_FOUND if forgotten is None else result()
 
 
 async def _replace(change: _Change, raw: str) -> ToolResult:

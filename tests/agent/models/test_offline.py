@@ -128,6 +128,10 @@ def test_it_says_when_no_memory_tool_is_there() -> None:
             {"status": "memory_saved_with_eviction", "memory_id": 12, "content_forgotten": "old"},
             "I will remember that (ID 12); to make room I forgot: “old”",
         ),
+        (
+            {"status": "memory_saved_with_eviction", "memory_id": 12, "content_forgotten": ""},
+            "I will remember that (ID 12); to make room an older memory went.",
+        ),
         ({"status": "memory_already_known", "memory_id": 3}, "I knew that already (ID 3)."),
         ({"status": "memory_deleted_successfully", "memory_id": 3}, "I forgot that (ID 3)."),
         (

@@ -14,7 +14,7 @@ from agent.tools import TurnLost
 from plugins.memory.settings import DecaySettings
 from plugins.memory.status import Status
 from plugins.memory.toolbox import SELF_TEACHING
-from tests.plugins.memory.stage import BACKROOM, DIRECT, DIRECT_CHANNEL, Stage, author
+from tests.plugins.memory.stage import BACKROOM, DIRECT, DIRECT_CHANNEL, GENERAL, Stage, author
 from tests.plugins.memory.world import DAY
 
 ANA, BEN, CLEO = author("Ana"), author("Ben"), author("Cleo")
@@ -286,7 +286,28 @@ async def test_who_hides_is_not_named_in_what_is_forgotten(stage: Stage) -> None
     await stage.set_privacy(ANA, PrivacyLevel.FULL)
     stage.clock.advance(31 * DAY)
     result = await stage.create(await stage.context(BEN), "{user} cooks")
-    assert result.data["content_forgotten"] == stage.effects.cards[-1].forgotten == "User hosts"
+    assert (result.data["content_forgotten"], stage.effects.cards[-1].forgotten) == ("", None)
+
+
+async def test_what_gives_way_is_not_told_where_it_may_not_be_known(stage: Stage) -> None:
+    """Said in the backroom, about somebody who restricts it, or naming somebody who hides: it goes unseen."""
+    await stage.tell(ANA, BEN)
+    stage.configure(max_server_memories=1)
+    stage.allow_eviction()
+    context = await stage.context(ANA, BEN)
+    for number, (where, content) in enumerate(
+        ((BACKROOM, "a secret"), (GENERAL, "{user} hosts"), (GENERAL, "ask Ben"), (GENERAL, "tea"))
+    ):
+        speaker = await stage.context(BEN if "{user}" in content else ANA, channel=where)
+        await stage.create(speaker, content)
+        await stage.set_privacy(BEN, PrivacyLevel.FULL)
+        stage.clock.advance(31 * DAY)
+        result = await stage.create(context, f"number {number}")
+        card, forgotten = stage.effects.cards[-1], "tea" if content == "tea" else ""
+        assert (result.status, result.data["content_forgotten"]) == (Status.SAVED_WITH_EVICTION, forgotten)
+        assert (card.kind, card.forgotten) == (CardKind.EVICTED, forgotten or None)
+        await stage.set_privacy(BEN, PrivacyLevel.NONE)
+        stage.clock.advance(31 * DAY)
 
 
 async def test_what_is_known_already_is_not_saved_again(stage: Stage) -> None:

@@ -227,3 +227,22 @@ async def test_a_lost_turn_changes_nothing(stage: Stage, content: str) -> None:
         await stage.update(context, memory_id, content)
     after = await stage.rows("SELECT * FROM server_memories"), await stage.rows("SELECT * FROM memory_events")
     assert before == after
+
+
+@pytest.mark.parametrize("level", [PrivacyLevel.PARTIAL, PrivacyLevel.FULL])
+async def test_what_may_not_be_shown_can_be_deleted_unseen(stage: Stage, level: PrivacyLevel) -> None:
+    ana, ben = await stage.context(ANA, BEN), await stage.context(BEN, ANA)
+    about_ana = await saved(stage, ana, "{user} hosts")
+    own = await saved(stage, ana, "likes tea", "me")
+    naming = await saved(stage, ben, "ask Ana")
+    await stage.set_privacy(ANA, level)
+    shown = level is PrivacyLevel.PARTIAL  # then her name may be said
+    for context, memory_id, target, text in (
+        (ben, about_ana, None, ""),
+        (await stage.context(ANA, BEN), own, "me", ""),
+        (ben, naming, None, "ask Ana" if shown else ""),
+    ):
+        result = await stage.update(context, memory_id, "", target)
+        assert (result.status, result.data["content_forgotten"]) == (Status.DELETED, text)
+        assert stage.effects.cards[-1].forgotten == (text or None)
+    assert len(await stage.rows("SELECT FROM forgotten_memories")) == 3
