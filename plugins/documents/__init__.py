@@ -53,9 +53,9 @@ class DocumentsPlugin:
     @hookimpl
     def register_cli(self, app: typer.Typer) -> None:
         """Add `isthmus documents`."""
-        from plugins.documents.cli import documents_app
+        from plugins.documents.cli import DocumentsCommandLine
 
-        app.add_typer(documents_app(self._settings), name="documents")
+        app.add_typer(DocumentsCommandLine(self._settings).app(), name="documents")
 
     @hookimpl
     async def recall(self, turn: Turn, query: RecallQuery) -> Sequence[RecallCandidate]:

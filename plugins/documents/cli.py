@@ -92,14 +92,21 @@ class Options:
     channels: tuple[str, ...] = ()
 
 
-def documents_app(settings: DocumentsSettings) -> typer.Typer:
-    """Return `isthmus documents` with its commands."""
-    from plugins.documents.cli_work import add, edit, find, remove, show, show_all
+class DocumentsCommandLine:
+    """The commands; what they do is in `cli_work`."""
 
-    app = typer.Typer(help="Documents that the agent looks things up in.", no_args_is_help=True)
+    def __init__(self, settings: DocumentsSettings) -> None:
+        self._settings = settings
 
-    @app.command("add")
-    def add_command(
+    def app(self) -> typer.Typer:
+        """Return `isthmus documents`."""
+        app = typer.Typer(help="Documents that the agent looks things up in.", no_args_is_help=True)
+        for command in (self.add, self.list, self.show, self.search, self.edit, self.remove):
+            app.command(command.__name__)(command)
+        return app
+
+    def add(
+        self,
         file: Annotated[Path, typer.Argument(metavar="FILE", help="A text, Markdown or PDF file.")],
         server: ServerOption = None,
         channel: ChannelsOption = None,
@@ -110,18 +117,25 @@ def documents_app(settings: DocumentsSettings) -> typer.Typer:
         as_json: JsonOption = False,
     ) -> int:
         """Give a server a document."""
-        options = Options(settings, config, data, server, as_json, tuple(channel or ()))
-        return _run(options, lambda desk: add(desk, file.expanduser(), title, persona))
+        from plugins.documents import cli_work
 
-    @app.command("list")
-    def list_command(
-        server: ServerOption = None, config: ConfigOption = None, data: DataOption = None, as_json: JsonOption = False
+        options = Options(self._settings, config, data, server, as_json, tuple(channel or ()))
+        return _run(options, lambda desk: cli_work.add(desk, file.expanduser(), title, persona))
+
+    def list(
+        self,
+        server: ServerOption = None,
+        config: ConfigOption = None,
+        data: DataOption = None,
+        as_json: JsonOption = False,
     ) -> int:
         """Show the documents of a server."""
-        return _run(Options(settings, config, data, server, as_json), show_all)
+        from plugins.documents import cli_work
 
-    @app.command("show")
-    def show_command(
+        return _run(Options(self._settings, config, data, server, as_json), cli_work.show_all)
+
+    def show(
+        self,
         some_id: IdArgument,
         server: ServerOption = None,
         config: ConfigOption = None,
@@ -129,10 +143,12 @@ def documents_app(settings: DocumentsSettings) -> typer.Typer:
         as_json: JsonOption = False,
     ) -> int:
         """Show a document with all its parts, or one part."""
-        return _run(Options(settings, config, data, server, as_json), lambda desk: show(desk, some_id))
+        from plugins.documents import cli_work
 
-    @app.command("search")
-    def search_command(
+        return _run(Options(self._settings, config, data, server, as_json), lambda desk: cli_work.show(desk, some_id))
+
+    def search(
+        self,
         text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for.")],
         most: Annotated[int, typer.Option("--most", min=1, max=48, help="How many parts to show.")] = 6,
         server: ServerOption = None,
@@ -141,10 +157,14 @@ def documents_app(settings: DocumentsSettings) -> typer.Typer:
         as_json: JsonOption = False,
     ) -> int:
         """Look something up, with the scores by words and by meaning."""
-        return _run(Options(settings, config, data, server, as_json), lambda desk: find(desk, text, most))
+        from plugins.documents import cli_work
 
-    @app.command("edit")
-    def edit_command(
+        return _run(
+            Options(self._settings, config, data, server, as_json), lambda desk: cli_work.find(desk, text, most)
+        )
+
+    def edit(
+        self,
         some_id: IdArgument,
         text: Annotated[str | None, typer.Option("--text", help="The new text of a part.")] = None,
         title: TitleOption = None,
@@ -161,6 +181,8 @@ def documents_app(settings: DocumentsSettings) -> typer.Typer:
         as_json: JsonOption = False,
     ) -> int:
         """Give a part another text, or a document another title or scope."""
+        from plugins.documents import cli_work
+
         if everywhere and channel:
             raise CallRefused("--everywhere and --channel exclude each other")
         if every_persona and persona:
@@ -169,11 +191,11 @@ def documents_app(settings: DocumentsSettings) -> typer.Typer:
             raise CallRefused(f"--audience {audience}: expected server or channel")
         changes: dict[str, Any] = {"text": text, "title": title, "persona": persona, "audience": audience}
         changes |= {"everywhere": everywhere, "every_persona": every_persona}
-        options = Options(settings, config, data, server, as_json, tuple(channel or ()))
-        return _run(options, lambda desk: edit(desk, some_id, changes))
+        options = Options(self._settings, config, data, server, as_json, tuple(channel or ()))
+        return _run(options, lambda desk: cli_work.edit(desk, some_id, changes))
 
-    @app.command("remove")
-    def remove_command(
+    def remove(
+        self,
         some_id: IdArgument,
         sure: Annotated[bool, typer.Option("--yes", "-y", help="Remove a whole document without asking.")] = False,
         server: ServerOption = None,
@@ -182,9 +204,12 @@ def documents_app(settings: DocumentsSettings) -> typer.Typer:
         as_json: JsonOption = False,
     ) -> int:
         """Remove a part, or a document with all its parts."""
-        return _run(Options(settings, config, data, server, as_json), lambda desk: remove(desk, some_id, sure=sure))
+        from plugins.documents import cli_work
 
-    return app
+        return _run(
+            Options(self._settings, config, data, server, as_json),
+            lambda desk: cli_work.remove(desk, some_id, sure=sure),
+        )
 
 
 def _run(options: Options, work: Callable[[Desk], Awaitable[Any]]) -> int:

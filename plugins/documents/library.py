@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 import asyncpg
 
 from agent import logs
-from agent.contracts.recall import RecallQuery
+from agent.identity.naming import naming
 from agent.search_words import terms
 from agent.store.errors import StoreError
 from agent.store.frequent_words import FrequentWords
 from agent.text import clean, clip, one_line
-from agent.turn.recall import EMBED_DEADLINE, rank
+from agent.turn.recall import make_query, rank
 from plugins.documents.document import Chunk, Document, Found, Scope, Viewer
 from plugins.documents.reader import Reader
 from plugins.documents.rendering import candidate
@@ -25,6 +25,7 @@ from plugins.documents.repository import DocumentRepository
 from plugins.documents.vectors import DocumentVectors
 
 if TYPE_CHECKING:
+    from agent.contracts.recall import RecallQuery
     from agent.core import Core
     from plugins.documents.settings import DocumentsSettings
 
@@ -91,6 +92,7 @@ class Library:
         """Give a document another title, and return it as it is kept."""
         kept = one_title(title) or document.title
         await self.repository.rename(document, kept, self._core.clock.now())
+        self._wake(document.document_id)  # the worker leaves out what is locked
         return kept
 
     async def set_scope(self, document: Document, scope: Scope) -> Document:
@@ -118,24 +120,12 @@ class Library:
 
     async def search(self, viewer: Viewer, text: str, most: int) -> Sequence[Found]:
         """Return what fits a question best, best first: the order in which a turn would call it back."""
-        query = await self._question(text)
+        query = await make_query(text.strip(), naming(text, ()), self._core.embedder)
         found = {f"document_chunk:{each.chunk.chunk_id}": each for each in await self.find(viewer, query)}
         embedder = self._core.embedder
         threshold = 1.0 if embedder is None else embedder.threshold
         ranked = rank([candidate(each) for each in found.values()], query, threshold=threshold, most=most)
         return [found[each.identity] for each in ranked]
-
-    async def _question(self, text: str) -> RecallQuery:
-        embedder = self._core.embedder
-        if embedder is None or not text.strip():
-            return RecallQuery(text)
-        try:
-            async with asyncio.timeout(EMBED_DEADLINE):
-                (vector,) = await embedder.embed([text])
-        except Exception as error:  # noqa: BLE001 - without the model words alone are searched
-            _log.warning("question_not_embedded", model=embedder.name, error=type(error).__name__)
-            return RecallQuery(text)
-        return RecallQuery(text, tuple(vector), embedder.name)
 
     def _wake(self, row_id: int) -> None:
         self._core.embedding_worker.wake(self.vectors.name, row_id)

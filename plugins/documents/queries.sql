@@ -183,14 +183,13 @@ SELECT count(*) FROM document_chunks c
  WHERE NOT EXISTS (SELECT FROM document_vectors v WHERE v.row_id = c.chunk_id AND v.model = $1);
 
 -- name: keep_vectors
--- Keeps the vectors ($3: one after the other, of $4 numbers each) of parts that still have their version.
--- The lock lets a change come wholly before or wholly after, and whoever changes a text removes its vector after that.
+-- Keeps the vectors ($3: one after the other, of $4 numbers each) of parts that still have their version, except those
+-- that somebody is changing now: whoever changes a text removes its vector after that, and wakes the worker.
 WITH present AS (
     SELECT c.chunk_id, c.document_id, given.position
       FROM unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS given (chunk_id, version, position)
       JOIN document_chunks c ON c.chunk_id = given.chunk_id AND c.version = given.version
-     ORDER BY c.chunk_id
-       FOR SHARE OF c
+       FOR SHARE OF c SKIP LOCKED
 ), kept AS (
     INSERT INTO document_vectors (row_id, group_id, model, embedding)
     SELECT chunk_id, document_id, $5, ($3::real[])[(position - 1) * $4 + 1 : position * $4]::vector FROM present

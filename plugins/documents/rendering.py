@@ -23,17 +23,13 @@ def plain(chunk: Chunk) -> str:
     return f"{one_line(chunk.heading)}: {content}" if chunk.heading and chunk.heading != chunk.content else content
 
 
-def line(chunk: Chunk) -> str:
-    """Return a part as the model sees it."""
-    return f"DOC:{chunk.chunk_id} {plain(chunk)}"
-
-
 def candidate(found: Found) -> RecallCandidate:
-    """Return a part that may be called back."""
+    """Return a part that may be called back, as the model sees it: a line of data below the document's title."""
+    text = plain(found.chunk)
     return RecallCandidate(
         identity=f"document_chunk:{found.chunk.chunk_id}",
-        text=plain(found.chunk),
-        line=line(found.chunk),
+        text=text,
+        line=f"DOC:{found.chunk.chunk_id} {text}",
         lexical=found.lexical,
         cosine=found.cosine,
         recency=found.updated_at,

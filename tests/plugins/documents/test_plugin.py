@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -25,6 +26,8 @@ from tests.plugins.documents.pdfs import encrypted, pdf
 
 preload()
 load_wordllama()  # before any loop runs
+for needed in ("pydantic_ai.models.function", "plugins.documents.commands"):
+    import_module(needed)  # what the first start of an agent would import
 
 HOME = ServerRef("console", "home", "Home")
 OTHER = ServerRef("console", "other", "Other")
