@@ -31,7 +31,6 @@ from plugins.memory.toolbox import CHANNEL_MEMORY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from agent.contracts.context import ContextEntry
     from agent.contracts.people import Participant
     from agent.privacy.guards import MemoryGuards
     from agent.turn.values import Turn
@@ -90,21 +89,20 @@ class StandingContext:
         except (StoreError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             _leave_out("all", error)
             return ()
-        server: list[Admitted] = []
+        server = personal = Admitted()
         try:
             server = await self._server_memories(turn, rows[server_owner(turn.place.server.server_id)], standing)
         except Exception as error:  # noqa: BLE001 - whatever it is, no unfiltered text may take the block's place
             _leave_out("server", error)
-        personal: list[Admitted] = []
         try:
             personal = await self._personal_memories(turn, people, rows, standing)
         except Exception as error:  # noqa: BLE001 - the same
             _leave_out("personal", error)
-        self._seen.show(turn.turn_id, (each.memory for each in (*server, *personal)))
-        self._forgetting.collector.put(turn.turn_id, (*server, *personal))
+        self._seen.show(turn.turn_id, (*server.memories, *personal.memories))
+        self._forgetting.collector.put(turn.turn_id, server, personal)
         return (
-            *block(Tag.KNOWLEDGE_SERVER_MEMORIES, _awake(server, standing)),
-            *block(Tag.KNOWLEDGE_USER_MEMORIES, _awake(personal, standing)),
+            *block(Tag.KNOWLEDGE_SERVER_MEMORIES, server.awake(standing.asleep)),
+            *block(Tag.KNOWLEDGE_USER_MEMORIES, personal.awake(standing.asleep)),
         )
 
     async def _standing(self, turn: Turn, people: Iterable[int], rows: Mapping[str, Remembered]) -> Standing:
@@ -119,17 +117,17 @@ class StandingContext:
             return Standing((), {})
         return await self._repository.standing(accounts, users, server_id, asleep, model, mentioned=mentioned)
 
-    async def _server_memories(self, turn: Turn, rows: Remembered, standing: Standing) -> list[Admitted]:
+    async def _server_memories(self, turn: Turn, rows: Remembered, standing: Standing) -> Admitted:
         read = _read(turn, MemoryScope.SERVER, None)
         if not rows.memories or await self._guards.check_read(read, standing.people) is not None:
-            return []
+            return Admitted()
         withheld = await untellable(self._guards, read, rows.memories, standing.people)
         channel_memory = bool(turn.preferences.get(CHANNEL_MEMORY.key, CHANNEL_MEMORY.default))
         readers = readers_of(turn.participants, turn.account.user_id)
         labels = labels_of(turn.place, turn.bot_name, turn.bot_keys, standing.mentioned)
         names = names_of(turn.bot_name, turn.participants, standing.names, labels)
         heading = server_heading(turn.bot_name, turn.place.server)
-        admitted: list[Admitted] = []
+        admitted = Admitted()
         for memory, plain in zip(rows.memories, rows.lines(heading), strict=True):
             if (
                 memory.memory_id in withheld
@@ -137,17 +135,17 @@ class StandingContext:
                 or not applies(memory, turn.place, channel_memory=channel_memory)
             ):
                 continue
-            admitted.append(Admitted(memory, plain or entry(memory, shown_text(memory, names), heading)))
+            admitted.add(memory, plain or entry(memory, shown_text(memory, names), heading))
         return admitted
 
     async def _personal_memories(
         self, turn: Turn, people: Mapping[int, Participant], rows: Mapping[str, Remembered], standing: Standing
-    ) -> list[Admitted]:
+    ) -> Admitted:
         labels = distinct_labels(people)
         mentions = labels_of(turn.place, turn.bot_name, turn.bot_keys, standing.mentioned)
         names = Names(turn.bot_name, {}, labels, names_of(turn.bot_name, turn.participants, labels=mentions).labels)
         readers = readers_of(turn.participants, turn.account.user_id)
-        admitted: list[Admitted] = []
+        admitted = Admitted()
         for user_id, person in people.items():
             remembered = rows[user_owner(user_id)]
             if not remembered.memories:
@@ -158,7 +156,7 @@ class StandingContext:
             heading = person_heading(turn.bot_name, labels[user_id])
             for memory, plain in zip(remembered.memories, remembered.lines(heading), strict=True):
                 if admits(memory, turn.place, readers):
-                    admitted.append(Admitted(memory, plain or entry(memory, shown_text(memory, names), heading)))
+                    admitted.add(memory, plain or entry(memory, shown_text(memory, names), heading))
         return admitted
 
 
@@ -166,11 +164,6 @@ def _mentioned(turn: Turn, rows: Iterable[Remembered]) -> frozenset[str]:
     """Return the platform ids of those whom memories mention and who do not take part."""
     present = {person.account.key.id for person in turn.participants} | {key.id for key in turn.bot_keys}
     return frozenset(key for each in rows for key in each.mentioned) - present
-
-
-def _awake(admitted: Iterable[Admitted], standing: Standing) -> list[ContextEntry]:
-    """Return what the block shows: not what sleeps and can be called back."""
-    return [each.entry for each in admitted if each.memory.memory_id not in standing.asleep]
 
 
 def _read(turn: Turn, scope: MemoryScope, user_id: int | None, *, proxied: bool = False) -> MemoryRead:

@@ -13,6 +13,7 @@ from agent.identity.mentions import has_mentions, people_in
 from agent.places import Audience
 from agent.text import clean, one_line
 
+_KINDS: Final = {scope: f"{scope}_memory" for scope in MemoryScope}
 _AUDIENCES: Final = {str(audience): audience for audience in Audience}
 
 
@@ -49,7 +50,7 @@ class Memory:
     @property
     def identity(self) -> str:
         """Return the identity of its entry in a prompt."""
-        return f"{self.scope}_memory:{self.memory_id}"
+        return f"{_KINDS[self.scope]}:{self.memory_id}"
 
     @property
     def recency(self) -> datetime:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from cachetools import LRUCache
@@ -31,10 +31,25 @@ _IDENTITY: Final = {f"{scope}_memory": scope for scope in MemoryScope}
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A memory that passed every filter of a turn, as the prompt would show it."""
+    """The memories that passed every filter of a turn, each with its entry as the prompt would show it.
 
-    memory: Memory
-    entry: ContextEntry
+    Two lists and not one of pairs, because there are a thousand in each turn.
+    """
+
+    memories: list[Memory] = field(default_factory=list)
+    entries: list[ContextEntry] = field(default_factory=list)
+
+    def add(self, memory: Memory, entry: ContextEntry) -> None:
+        """Admit one."""
+        self.memories.append(memory)
+        self.entries.append(entry)
+
+    def awake(self, asleep: frozenset[int]) -> list[ContextEntry]:
+        """Return the entries of all but those that sleep and can be called back."""
+        if not asleep:
+            return self.entries
+        pairs = zip(self.memories, self.entries, strict=True)
+        return [entry for memory, entry in pairs if memory.memory_id not in asleep]
 
 
 class RecallCollector:
@@ -43,13 +58,18 @@ class RecallCollector:
     def __init__(self) -> None:
         self._admitted: LRUCache[str, tuple[Admitted, ...]] = LRUCache(_TURNS)
 
-    def put(self, turn_id: str, admitted: Iterable[Admitted]) -> None:
+    def put(self, turn_id: str, *admitted: Admitted) -> None:
         """Note what has passed the filters."""
-        self._admitted[turn_id] = tuple(admitted)
+        self._admitted[turn_id] = admitted
 
-    def take(self, turn_id: str) -> tuple[Admitted, ...]:
-        """Return it, once."""
-        return self._admitted.pop(turn_id, ())
+    def take(self, turn_id: str) -> dict[int, tuple[Memory, ContextEntry]]:
+        """Return it by id, once."""
+        admitted = self._admitted.pop(turn_id, ())
+        return {
+            memory.memory_id: (memory, entry)
+            for each in admitted
+            for memory, entry in zip(each.memories, each.entries, strict=True)
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +84,19 @@ class MemoryRecall:
 
     async def candidates(self, turn: Turn, query: RecallQuery) -> Sequence[RecallCandidate]:
         """Return what fits what was said, of what passed the filters of this turn's standing context."""
-        admitted = {each.memory.memory_id: each for each in self.collector.take(turn.turn_id)}
+        admitted = self.collector.take(turn.turn_id)
         if not admitted or not query.text.strip() or not await self.search.has_embeddings():
             return ()
         frequent = frozenset[str]().union(*[await words.get() for words in self.frequent])
-        memories = [each.memory for each in admitted.values()]
+        memories = [memory for memory, _ in admitted.values()]
         found = await self.search.find(memories, query, terms(query.text, frequent))
         bearers = [bearer for bearer in map(bearer_of, turn.participants) if bearer.keys & query.named]
-        return [_candidate(admitted[each.memory_id].entry, each, bearers) for each in found if _is_same(admitted, each)]
+        return [
+            _candidate(entry, each, bearers)
+            for each in found
+            for memory, entry in (admitted[each.memory_id],)
+            if memory.version == each.version  # it still says what the filters were asked about
+        ]
 
     async def reinforce(self, turn: Turn, recalled: Sequence[str]) -> None:
         """Let the memories that were called back count as fresh again: one statement, after the reply."""
@@ -83,11 +108,6 @@ def memory_ids(identities: Iterable[str]) -> list[int]:
     """Return the ids of those identities that are memories."""
     parts = (identity.partition(":") for identity in identities)
     return sorted(int(number) for kind, _, number in parts if kind in _IDENTITY)
-
-
-def _is_same(admitted: dict[int, Admitted], found: Found) -> bool:
-    """Tell whether a memory still says what the filters were asked about."""
-    return admitted[found.memory_id].memory.version == found.version
 
 
 def _candidate(entry: ContextEntry, found: Found, asked_about: Sequence[Bearer]) -> RecallCandidate:
