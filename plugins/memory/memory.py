@@ -17,34 +17,38 @@ _KINDS: Final = {scope: f"{scope}_memory" for scope in MemoryScope}
 _AUDIENCES: Final = {str(audience): audience for audience in Audience}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Memory:
-    """A row of `server_memories` or `personal_memories`; hundreds of these are read for a prompt."""
+    """A row of `server_memories` or `personal_memories`.
 
-    memory_id: int
-    scope: MemoryScope
-    owner_id: int
+    A thousand are made for a prompt, and a frozen dataclass takes eight times as long to make: so only the type checker
+    sees to it that none is changed.
+    """
+
+    memory_id: Final[int]
+    scope: Final[MemoryScope]
+    owner_id: Final[int]
     """The server or the user, by scope."""
-    lineage_id: int
-    content: str
+    lineage_id: Final[int]
+    content: Final[str]
     """Untrusted text; one line once it is shown."""
-    audience: Audience
-    channel_ids: tuple[str, ...]
+    audience: Final[Audience]
+    channel_ids: Final[tuple[str, ...]]
     """Platform ids of the channels it applies in; empty: in all of them."""
-    scope_pending: bool
+    scope_pending: Final[bool]
     """A channel scope by name that is not yet resolved: it counts as empty."""
-    subject_account_id: int | None
-    subject_user_id: int | None
-    source_platform: str
-    source_server_id: int | None
-    source_channel_id: str | None
-    manually_written: bool
-    last_reinforced_at: datetime | None
-    created_at: datetime
-    version: int
-    has_names: bool
+    subject_account_id: Final[int | None]
+    subject_user_id: Final[int | None]
+    source_platform: Final[str]
+    source_server_id: Final[int | None]
+    source_channel_id: Final[str | None]
+    manually_written: Final[bool]
+    last_reinforced_at: Final[datetime | None]
+    created_at: Final[datetime]
+    version: Final[int]
+    has_names: Final[bool]
     """Whether the content holds a placeholder or a mention, which is resolved for each prompt."""
-    mentioned: tuple[str, ...] = ()
+    mentioned: Final[tuple[str, ...]] = ()
     """Platform ids of the people whom the content mentions."""
 
     @property
@@ -93,7 +97,7 @@ def memory_from_row(row: asyncpg.Record) -> Memory:
         lineage_id,
         content,
         _AUDIENCES[audience],
-        tuple(channel_ids),
+        tuple(channel_ids or ()),
         scope_pending,
         subject_account_id,
         subject_user_id,

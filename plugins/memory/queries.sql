@@ -78,14 +78,15 @@ SELECT personal_memory_id AS memory_id, false AS is_server, user_id AS owner_id,
 
 -- name: read_block
 -- Every memory of a server in a lineage, and of users in it and in lineage 0, oldest first; null reads no server.
+-- Nearly every channel scope is empty: null is read sooner.
 SELECT server_memory_id AS memory_id, true AS is_server, server_id AS owner_id, persona_lineage_id, content, audience,
-       channel_disc_ids, channel_scope_pending, subject_account_id, subject_user_id, source_platform,
-       source_server_id, source_channel_id, manually_written, last_reinforced_at, created_at, version
+       NULLIF(channel_disc_ids, '{}') AS channel_disc_ids, channel_scope_pending, subject_account_id, subject_user_id,
+       source_platform, source_server_id, source_channel_id, manually_written, last_reinforced_at, created_at, version
   FROM server_memories
  WHERE server_id = $1 AND persona_lineage_id = $3
 UNION ALL
 SELECT personal_memory_id, false, user_id, persona_lineage_id, content, audience,
-       '{}', false, subject_account_id, subject_user_id, source_platform,
+       NULL, false, subject_account_id, subject_user_id, source_platform,
        source_server_id, source_channel_id, manually_written, last_reinforced_at, created_at, version
   FROM personal_memories
  WHERE user_id = ANY ($2::bigint[]) AND persona_lineage_id IN (0, $3)
