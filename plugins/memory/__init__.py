@@ -66,7 +66,7 @@ class MemoryPlugin:
         from plugins.memory.scope_rows import ScopeRows
         from plugins.memory.search import MemorySearch, MemoryVectors, Retrieval
         from plugins.memory.seen import SeenVersions
-        from plugins.memory.toolbox import CHANNEL_MEMORY, SELF_TEACHING, Toolbox
+        from plugins.memory.toolbox import CHANNEL_MEMORY, MEMBER_EDITS, SELF_TEACHING, Toolbox
 
         self._core = core
         self._repository: MemoryRepository = MemoryRepository(core.store)
@@ -91,7 +91,7 @@ class MemoryPlugin:
         self._context: StandingContext = StandingContext(self._repository, cache, core.guards, seen, forgetting)
         frequent = [FrequentWords(core.store, core.clock, table) for table in ("server_memories", "personal_memories")]
         self._recall: MemoryRecall = MemoryRecall(self._search, collector, tuple(frequent), core.revisions)
-        for preference in (SELF_TEACHING, CHANNEL_MEMORY):
+        for preference in (SELF_TEACHING, CHANNEL_MEMORY, MEMBER_EDITS):
             core.preferences.register(preference)
         core.embedding_worker.add(self._vectors)
         self._scopes = ScopeBackfill(core.store, ScopeRows(core.store), core.revisions, core.clock)
@@ -117,11 +117,24 @@ class MemoryPlugin:
 
     @hookimpl
     def register_commands(self) -> Sequence[Command]:
-        """Return the commands that show memories."""
-        from plugins.memory.commands import MemoryCommands
+        """Return the commands by which people see and change memories."""
+        from plugins.memory.commands import Desk, memory_commands
+        from plugins.memory.commands.rows import CommandRows
+        from plugins.memory.scope_rows import ScopeRows
+        from plugins.memory.undo import UndoRows
 
         core = self._core
-        return MemoryCommands(self._repository, core.guards, core.privacy, core.audit).commands()
+        desk = Desk(
+            writing=self._toolbox.writing,
+            rows=CommandRows(core.store),
+            scopes=ScopeRows(core.store),
+            undo=UndoRows(core.store),
+            audit=core.audit,
+            personas=core.personas,
+            confirmations=core.confirmations,
+            privacy=core.privacy,
+        )
+        return memory_commands(desk)
 
     @hookimpl
     async def context_items(self, turn: Turn) -> Sequence[ContextItem]:

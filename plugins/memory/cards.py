@@ -55,10 +55,13 @@ def saved_cards(write: MemoryWrite, added: Added, wording: Wording, *, untold: b
     title = (
         translate(locale, "Memory saved, and an old one forgotten") if evicted else translate(locale, "Memory saved")
     )
+    lines: tuple[str, ...] = (wording.shown(write.content),)
+    if added.forgotten_id is not None:
+        lines += (undo_hint(added.forgotten_id, locale),)
     card = Card(
         CardKind.EVICTED if evicted else CardKind.SAVED,
         title,
-        (wording.shown(write.content),),
+        lines,
         added.memory_id,
         one_line(wording.about),
         forgotten or None,
@@ -79,11 +82,17 @@ def deleted_card(memory: Memory, forgotten: str, wording: Wording) -> Card:
     return Card(
         CardKind.DELETED,
         translate(wording.locale, "Memory deleted"),
+        (undo_hint(memory.memory_id, wording.locale),),
         memory_id=memory.memory_id,
         about=one_line(wording.about),
         forgotten=wording.shown(forgotten) if forgotten else None,
         audience=memory.audience,
     )
+
+
+def undo_hint(memory_id: int, locale: str) -> str:
+    """Return how to bring back what is gone."""
+    return translate(locale, "Within 24 hours this brings it back: /memories undo {id}", id=memory_id)
 
 
 def _disclosure(wording: Wording, audience: Audience) -> Card:

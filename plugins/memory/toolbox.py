@@ -20,6 +20,11 @@ SELF_TEACHING: Final = Preference(
 CHANNEL_MEMORY: Final = Preference(
     "memory.channel_memory", default=True, description=N_("Whether memories can be kept to some channels.")
 )
+MEMBER_EDITS: Final = Preference(
+    "memory.member_edits",
+    default=False,
+    description=N_("Whether everybody in this server may add, change and remove its memories."),
+)
 
 
 @dataclass(frozen=True, slots=True)

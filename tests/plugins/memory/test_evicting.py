@@ -23,7 +23,8 @@ async def test_with_retrieval_the_oldest_dormant_memory_gives_way(
     result = await stage.create(context, "b")
     assert (result.status, result.data["content_forgotten"]) == (Status.SAVED_WITH_EVICTION, "a")
     card = stage.effects.cards[-1]
-    assert (card.kind, card.forgotten, card.lines) == (CardKind.EVICTED, "a", ("b",))
+    hint = f"Within 24 hours this brings it back: /memories undo {first.data['memory_id']}"
+    assert (card.kind, card.forgotten, card.lines) == (CardKind.EVICTED, "a", ("b", hint))
     assert [labels for name, labels in emitted if name == "memory_eviction"] == [{"scope": "server", "decay_days": 30}]
     [copy] = await stage.rows("SELECT memory_id FROM forgotten_memories")
     assert copy["memory_id"] == first.data["memory_id"]
@@ -44,7 +45,7 @@ async def test_what_is_forgotten_is_told_with_the_name_of_whom_it_was_about(stag
         told.append((result.data.get("content_forgotten"), stage.effects.cards[-1].forgotten))
         assert told[-1][0] == told[-1][1]
     assert [forgotten for forgotten, _ in told] == [None, "Ana hosts for Isthmus", "Ben cooks"]
-    assert stage.effects.cards[-1].lines == ("see @Ben",)
+    assert stage.effects.cards[-1].lines[0] == "see @Ben"
 
 
 async def test_who_hides_is_not_named_in_what_is_forgotten(stage: Stage) -> None:

@@ -66,7 +66,8 @@ async def test_empty_content_deletes_and_returns_the_text(stage: Stage) -> None:
             {"memory_id": memory_id, "content_forgotten": content},
         )
         card = stage.effects.cards[-1]
-        assert (card.kind, card.forgotten, card.lines) == (CardKind.DELETED, content, ())
+        assert (card.kind, card.forgotten) == (CardKind.DELETED, content)
+        assert [line.endswith(f"/memories undo {memory_id}") for line in card.lines] == [True]
         assert (await stage.update(context, memory_id, "", target)).status == Status.UPDATE_NOT_FOUND
     copies = await stage.rows("SELECT reason, memory FROM forgotten_memories ORDER BY memory_id")
     assert [(copy["reason"], copy["memory"]["content"]) for copy in copies] == [

@@ -1,21 +1,16 @@
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from agent.commands import Command, CommandReply, Invocation, Rights
+from agent.commands import CommandReply, Rights
 from agent.contracts.people import Denial, PrivacyLevel, Refusal
 from agent.identity.keys import ParticipantKind
 from agent.privacy.audit import Act, Audit
 from agent.privacy.switches import MEMBER_ACCESS
-from plugins.memory.commands import MemoryCommands
+from tests.plugins.memory.commands.people import ANA, BEN, Counter, learned
 from tests.plugins.memory.stage import BACKROOM, DIRECT, DIRECT_CHANNEL, Stage, author
-
-ANA, BEN = author("Ana"), author("Ben")
-
-
-def commands_of(stage: Stage) -> tuple[Command, ...]:
-    return MemoryCommands(stage.repository, stage.guards, stage.privacy, Audit(stage.store)).commands()
 
 
 async def run(
@@ -26,20 +21,13 @@ async def run(
     manages: bool = True,
     **place: Any,
 ) -> CommandReply:
-    commands = {command.path: command for command in commands_of(stage)}
-    context = await stage.context(who, **place)
-    return await commands[path].run(
-        Invocation(
-            path, options or {}, context.place, context.account, context.persona, can_manage=manages, now=context.now
-        )
-    )
+    return await Counter(stage).run(" ".join(path), who=who, manages=manages, place=place, **(options or {}))
 
 
 async def test_members_list_a_servers_memories_once_managers_let_them(stage: Stage) -> None:
-    assert {command.path: (command.rights, command.private) for command in commands_of(stage)} == {
-        ("memories", "list"): (Rights.EVERYONE, True),
-        ("personal", "memories", "list"): (Rights.EVERYONE, True),
-    }
+    commands = Counter(stage).commands
+    assert all(command.private for command in commands.values())
+    assert {path for path, command in commands.items() if command.rights is Rights.MANAGE} == {("memories", "settings")}
     context = await stage.context(ANA)
     await stage.create(context, "a fact")
     refused = await run(stage, "memories", "list", manages=False)
@@ -81,9 +69,9 @@ async def test_lists_are_paged(stage: Stage) -> None:
         await stage.create(context, f"fact {number}")
     first, last = await run(stage, "memories", "list"), await run(stage, "memories", "list", options={"page": 99})
     assert len(first.text.splitlines()) == 11
-    assert first.text.splitlines()[0].endswith(" fact 0")
+    assert first.text.splitlines()[0].endswith(" fact 0 [0 days old]")
     assert first.text.splitlines()[-1] == "Page 1 of 3."
-    assert [line.partition(" ")[2] for line in last.text.splitlines()] == ["fact 20", "3 of 3."]
+    assert [line.partition(" ")[2] for line in last.text.splitlines()] == ["fact 20 [0 days old]", "3 of 3."]
     assert last.data is not None
     assert (last.data["page"], last.data["pages"], last.data["memories"][0]["content"]) == (3, 3, "fact 20")
 
@@ -128,3 +116,91 @@ async def test_a_guard_hides_a_servers_memories(stage: Stage) -> None:
 async def test_who_owns_no_memories_is_told(stage: Stage) -> None:
     reply = await run(stage, "personal", "memories", "list", who=author("Mati", ParticipantKind.MATRIX_USER))
     assert "linked account" in reply.text
+
+
+async def test_a_list_tells_age_and_state(stage: Stage, counter: Counter) -> None:
+    slept = await learned(stage, "slept")
+    stage.clock.advance(timedelta(days=31))
+    written = await counter.memory("written")
+    await counter.run("memories scope", id=str(written), channels="#general")
+    stage.clock.advance(timedelta(days=1))
+    reply = await counter.run("memories list")
+    assert reply.text.splitlines() == [
+        f"ID:{slept} slept [32 days old, dormant]",
+        f"ID:{written} written [1 day old, protected, #general]",
+    ]
+    assert reply.data is not None
+    assert [(one["dormant"], one["protected"], one["channels"], one["version"]) for one in reply.data["memories"]] == [
+        (True, False, [], 1),
+        (False, True, ["console:general"], 2),
+    ]
+    assert (await counter.run("memories list", locale="de")).text.splitlines()[0].endswith("[32 Tage alt, ruht]")
+
+
+async def test_a_search_finds_what_holds_every_word_and_no_more(stage: Stage, counter: Counter) -> None:
+    context = await stage.context(ANA)
+    for text in ("Game night on Friday", "game of chess", "a fact"):
+        await stage.create(context, text)
+    await stage.create(await stage.context(ANA, channel=BACKROOM), "a game that is secret")
+    found = await counter.run("memories search", text="ＧＡＭＥ night")
+    assert [line.partition(" [")[0].partition(" ")[2] for line in found.text.splitlines()[:-1]] == [
+        "Game night on Friday"
+    ]
+    assert "secret" not in (await counter.run("memories search", text="game")).text
+    assert (await counter.run("memories search", text="dragons")).text.startswith("No memory holds all of these words.")
+    assert not (await counter.run("memories search", text=" ")).ok
+    await stage.create(context, "{user} plays", "me")
+    assert "Ana plays" in (await counter.run("personal memories search", text="ana")).text
+    assert not (await counter.run("memories search", text="game", who=BEN, manages=False)).ok
+
+
+async def test_why_tells_who_where_when_which_message_and_which_tool(stage: Stage, counter: Counter) -> None:
+    memory_id = await learned(stage, "{user} hosts")
+    reply = await counter.run("memories why", who=BEN, id=memory_id)
+    assert reply.text.splitlines()[1:] == [
+        "How: learned in a conversation",
+        "Who: Ana",
+        "Where: #general (home)",
+        "When: 2026-03-01 12:00 UTC",
+        "Message: m1",
+        "Tool: create_long_term_memory",
+        "About: Ana",
+        "Told: in this server",
+        "Version: 1",
+    ]
+    assert reply.data is not None
+    assert (reply.data["message_id"], reply.data["turn_id"], reply.data["channel"]) == ("m1", "t1", "general")
+    (seen,) = await Audit(stage.store).about((await stage.context(ANA)).account.account_id)
+    assert (seen.actor, seen.act, seen.via) == ("Ben", Act.READ, "/memories why")
+
+
+async def test_why_names_nobody_who_hides(stage: Stage, counter: Counter) -> None:
+    memory_id = await learned(stage, "a fact", who=BEN)
+    await stage.set_privacy(BEN, PrivacyLevel.FULL)
+    reply = await counter.run("memories why", id=memory_id)
+    assert "Who: not known" in reply.text
+    assert "Ben" not in reply.text
+
+
+@pytest.mark.parametrize("memory_id", [0, -1, 2**63, 2**80, 404])
+async def test_an_id_that_is_none_is_answered_in_one_sentence(counter: Counter, memory_id: int) -> None:
+    for path in ("memories why", "personal memories why", "memories undo"):
+        reply = await counter.run(path, id=memory_id)
+        assert (reply.ok, len(reply.text.splitlines())) == (False, 1)
+
+
+async def test_the_global_page(stage: Stage, counter: Counter) -> None:
+    await counter.memory("likes tea", "personal memories add")
+    everywhere = await counter.memory("plays the harp", "personal global add")
+    assert (await counter.row(everywhere))["persona_lineage_id"] == 0
+    assert (await counter.run("personal global list")).text.splitlines() == [
+        f"ID:{everywhere} plays the harp [0 days old, global, protected]"
+    ]
+    assert len((await counter.run("personal memories list")).text.splitlines()) == 2
+    assert "harp" not in (await counter.run("personal global list", who=BEN)).text
+
+
+async def test_a_list_of_another_persona(counter: Counter) -> None:
+    reply = await counter.run("memories list", persona="Nobody")
+    assert (reply.ok, "Nobody" in reply.text) == (False, True)
+    assert (await counter.run("memories list", persona="Isthmus")).ok

@@ -1,0 +1,56 @@
+"""`undo`: brings back what was deleted or gave way, within a day."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.catalog import N_, translate
+from agent.commands import CommandReply, Invocation
+from agent.contracts.memory import MemoryScope
+from plugins.memory.commands.desk import Desk, Refused, actor_of, check_writer, memory_id_of, reply
+from plugins.memory.commands.writing import refuse
+from plugins.memory.rules import UNDO_KEPT, admits
+from plugins.memory.undo import Restored, restore
+
+if TYPE_CHECKING:
+    from plugins.memory.undo import Forgotten
+
+
+class Undoing:
+    """The command, for memories of both kinds."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def undo(self, call: Invocation) -> CommandReply:
+        """Restore a memory under its old id: a personal one for its person, a server's for its author and managers."""
+        memory_id = memory_id_of(call.options["id"])
+        since = self._desk.writing.clock.now() - UNDO_KEPT
+        forgotten = await self._desk.undo.read(memory_id, since)
+        if forgotten is None or not await self._is_theirs(call, forgotten):
+            raise Refused(N_("Nothing that was removed in the last 24 hours has the id {id} here."), id=memory_id)
+        server_id = call.place.server.server_id
+        restored = await restore(self._desk.writing, self._desk.undo, forgotten, server_id, actor_of(call))
+        if restored.denial is not None:
+            raise refuse(restored.denial)
+        if restored.same_as is not None:
+            raise Refused(N_("Memory {id} says the same already."), id=restored.same_as)
+        if restored.limit is not None:
+            raise Refused(N_("Every place is taken ({limit}). Remove a memory first."), limit=restored.limit)
+        if restored == Restored():
+            raise Refused(N_("Nothing that was removed in the last 24 hours has the id {id} here."), id=memory_id)
+        return reply(translate(call.locale, "Memory {id} is back.", id=memory_id), memory_id=memory_id)
+
+    async def _is_theirs(self, call: Invocation, forgotten: Forgotten) -> bool:
+        """Tell whether somebody may restore it here; the answer repeats no text, so privacy is asked by `restore`."""
+        memory = forgotten.memory
+        if memory.scope is MemoryScope.PERSONAL:
+            return memory.owner_id == call.account.user_id
+        if memory.owner_id != call.place.server.server_id:
+            return False
+        if forgotten.author_account_id == call.account.account_id or (
+            call.account.user_id is not None and forgotten.author_user_id == call.account.user_id
+        ):
+            return True
+        await check_writer(self._desk, call)
+        return admits(memory, call.place, (call.account.user_id,))

@@ -1,0 +1,306 @@
+"""`add`, `edit`, `tags`, `open` and `move`: everything written by hand is protected from giving way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, assert_never
+
+from agent.catalog import N_, translate
+from agent.commands import CommandReply, Invocation
+from agent.contracts.memory import MemoryWrite, Origin, WriteKind
+from agent.contracts.people import GLOBAL_LINEAGE
+from agent.personas.rules import find as find_persona
+from agent.places import Audience, audience_of_personal_memory, audience_of_server_memory
+from agent.privacy.audit import Act
+from agent.text import clean, clip, one_line
+from plugins.memory.amending import Amended, amend
+from plugins.memory.cards import Wording
+from plugins.memory.commands.desk import (
+    NOT_FOUND,
+    Desk,
+    Refused,
+    Shelf,
+    actor_of,
+    change_of,
+    check_writer,
+    find,
+    memory_id_of,
+    personal_shelf,
+    record,
+    reply,
+    seen_version,
+    server_shelf,
+    shown_versions,
+    source_of,
+    view,
+)
+from plugins.memory.commands.rows import Amendment
+from plugins.memory.content import Accepted, Empty, TooLong, accept, mentions_user
+from plugins.memory.reading import Here
+from plugins.memory.rendering import shown_text
+from plugins.memory.repository import Edit
+from plugins.memory.rules import admits
+from plugins.memory.saving import Request, save
+from plugins.memory.status import Status, refused_save
+
+if TYPE_CHECKING:
+    from agent.contracts.people import Denial
+    from agent.tools import Connection, ToolResult
+    from plugins.memory.amending import Apply
+    from plugins.memory.memory import Memory
+
+MOST_TAGS: Final = 20
+TAG_LENGTH: Final = 50
+REFUSED: Final = {
+    Status.SAVE_PRIVACY_RESTRICTED: N_("The privacy level of this person does not allow it."),
+    Status.SAVE_BLACKLISTED: N_("This server wants no memories about this person."),
+    Status.SAVE_HOST_PROTECTED: N_("The account behind this identity does not allow it."),
+    Status.SAVE_FORGOTTEN: N_("What was said before somebody asked to be forgotten is not kept."),
+    Status.SAVE_DISABLED: N_("This server wants no personal memories."),
+    Status.SAVE_REFUSED: N_("This may not be kept now."),
+    Status.SAVE_INVALID_LINEAGE: N_("This may not be kept now."),
+}
+
+
+def refuse(denial: Denial) -> Refused:
+    """Return a guard's refusal as people read it."""
+    return Refused(REFUSED[refused_save(denial.code)])
+
+
+class WritingByHand:
+    """The commands that write."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def add_server(self, call: Invocation) -> CommandReply:
+        """Save a memory of this server."""
+        await check_writer(self._desk, call)
+        return await self._add(call, server_shelf(call))
+
+    async def add_personal(self, call: Invocation) -> CommandReply:
+        """Save a memory about whoever asks."""
+        return await self._add(call, personal_shelf(call))
+
+    async def add_global(self, call: Invocation) -> CommandReply:
+        """Save a memory about whoever asks that every persona knows."""
+        return await self._add(call, personal_shelf(call, GLOBAL_LINEAGE))
+
+    async def edit_server(self, call: Invocation) -> CommandReply:
+        """Replace the text of a memory of this server."""
+        await check_writer(self._desk, call, memory_id_of(call.options["id"]))
+        return await self._edit(call, server_shelf(call))
+
+    async def edit_personal(self, call: Invocation) -> CommandReply:
+        """Replace the text of a memory about whoever asks."""
+        return await self._edit(call, personal_shelf(call))
+
+    async def tag_server(self, call: Invocation) -> CommandReply:
+        """Replace the tags of a memory of this server."""
+        await check_writer(self._desk, call, memory_id_of(call.options["id"]))
+        return await self._tag(call, server_shelf(call))
+
+    async def tag_personal(self, call: Invocation) -> CommandReply:
+        """Replace the tags of a memory about whoever asks."""
+        return await self._tag(call, personal_shelf(call))
+
+    async def open_server(self, call: Invocation) -> CommandReply:
+        """Let a memory be known in the whole server; for managers alone, because it cannot be taken back."""
+        if not call.can_manage:
+            raise Refused(N_("Only those who manage this server may do that."))
+        memory, _ = await find(self._desk, call, server_shelf(call))
+        return await self._open(call, memory, Audience.SERVER)
+
+    async def open_personal(self, call: Invocation) -> CommandReply:
+        """Let a memory about whoever asks be known wherever they take part."""
+        memory, _ = await find(self._desk, call, personal_shelf(call))
+        return await self._open(call, memory, Audience.OPEN)
+
+    async def move(self, call: Invocation) -> CommandReply:
+        """Give a memory of this server to another persona."""
+        await check_writer(self._desk, call)
+        memory, _ = await find(self._desk, call, server_shelf(call))
+        persona = find_persona(
+            await self._desk.personas.for_server(call.place.server.server_id), str(call.options["persona"])
+        )
+        if persona.lineage_id == memory.lineage_id:
+            raise Refused(N_("{name} has memory {id} already."), name=persona.nickname, id=memory.memory_id)
+        cap = self._desk.writing.settings.max_server_memories
+
+        async def apply(conn: Connection, present: Memory) -> int | None:
+            taken = await self._desk.rows.count(conn, present.scope, present.owner_id, persona.lineage_id)
+            if taken >= cap:
+                raise Refused(N_("Every place is taken ({limit}). Remove a memory first."), limit=cap)
+            return await self._amend_rows(call, conn, present, Amendment(lineage_id=persona.lineage_id))
+
+        await self.change(call, memory, apply)
+        text = translate(call.locale, "Memory {id} belongs to {name} now.", id=memory.memory_id, name=persona.nickname)
+        return reply(text, memory_id=memory.memory_id, persona_lineage_id=persona.lineage_id)
+
+    async def change(self, call: Invocation, memory: Memory, apply: Apply, content: str = "") -> Amended:
+        """Carry out a change that is based on what whoever asks has seen.
+
+        Raises:
+            Refused: a guard denied it, it is gone, or somebody has changed it in between.
+        """
+
+        async def read(conn: Connection) -> Memory | None:
+            found = await self._desk.rows.find(memory.scope, memory.memory_id, memory.owner_id, conn)
+            return found if found is not None and admits(found, call.place, (call.account.user_id,)) else None
+
+        write = change_of(call, memory, WriteKind.UPDATE, content)
+        amended = await amend(self._desk.writing, write, seen_version(self._desk, call, memory), read, apply)
+        if amended.denial is not None:
+            raise refuse(amended.denial)
+        if amended.present is None:
+            raise Refused(NOT_FOUND, id=memory.memory_id)
+        if amended.is_conflict:
+            raise await self._conflict(call, amended.present)
+        shown_versions(self._desk, call, [replace(amended.present, version=amended.version or 0)])
+        return amended
+
+    async def _conflict(self, call: Invocation, present: Memory) -> Refused:
+        """Return the refusal that tells what a memory says now, where that may be seen."""
+        shelf = Shelf(present.scope, present.owner_id, present.lineage_id)
+        seen = await view(self._desk, call, shelf, [present])
+        if not seen.memories:
+            return Refused(NOT_FOUND, id=present.memory_id)
+        shown_versions(self._desk, call, seen.memories)
+        return Refused(
+            N_("Somebody has changed memory {id} in the meantime. It says now: {content}"),
+            id=present.memory_id,
+            content=shown_text(present, seen.names),
+        )
+
+    async def amended(self, call: Invocation, memory: Memory, given: Amendment) -> Amended:
+        """Change a memory beside its text."""
+
+        async def apply(conn: Connection, present: Memory) -> int | None:
+            return await self._amend_rows(call, conn, present, given)
+
+        return await self.change(call, memory, apply)
+
+    async def _amend_rows(self, call: Invocation, conn: Connection, present: Memory, given: Amendment) -> int | None:
+        now = self._desk.writing.clock.now()
+        version = await self._desk.rows.amend(conn, present, given, actor_of(call), now)
+        await record(self._desk, call, Act.EDITED, [present], conn)
+        return version
+
+    async def _add(self, call: Invocation, shelf: Shelf) -> CommandReply:
+        content = self._accepted(str(call.options["text"]))
+        about_caller = shelf.is_personal or mentions_user(content)
+        audience = (audience_of_personal_memory if shelf.is_personal else audience_of_server_memory)(call.place)
+        write = MemoryWrite(
+            kind=WriteKind.CREATE,
+            scope=shelf.scope,
+            server_id=call.place.server.server_id,
+            user_id=shelf.owner_id if shelf.is_personal else None,
+            lineage_id=shelf.lineage_id,
+            content=content,
+            audience=audience,
+            origin=Origin.COMMAND,
+            source=source_of(call),
+            subject_account_id=call.account.account_id if about_caller else None,
+            subject_user_id=call.account.user_id if about_caller else None,
+            manually_written=True,
+        )
+        user_id = call.account.user_id
+        wording = Wording(about="", user=call.account.display_name, bot=call.persona.nickname)
+        request = Request(write, wording, here=Here(call.place, frozenset({user_id}), user_id))
+        return _saved(call, await save(self._desk.writing, request))
+
+    async def _edit(self, call: Invocation, shelf: Shelf) -> CommandReply:
+        content = self._accepted(str(call.options["text"]))
+        memory, _ = await find(self._desk, call, shelf)
+        account, user = memory.subject_account_id, memory.subject_user_id
+        if not shelf.is_personal and account is None and user is None and mentions_user(content):
+            account, user = call.account.account_id, call.account.user_id
+        writing = self._desk.writing
+
+        async def apply(conn: Connection, present: Memory) -> int | None:
+            edit = Edit(content, present.version, account, user, manually_written=True)
+            version = await writing.repository.edit(conn, present, edit, actor_of(call), writing.clock.now())
+            await record(self._desk, call, Act.EDITED, [present], conn)
+            return version
+
+        changed = replace(memory, subject_account_id=account, subject_user_id=user)
+        amended = await self.change(call, changed, apply, content)
+        text = translate(call.locale, "Memory {id} says now: {content}", id=memory.memory_id, content=one_line(content))
+        return reply(text, memory_id=memory.memory_id, version=amended.version)
+
+    async def _tag(self, call: Invocation, shelf: Shelf) -> CommandReply:
+        memory, _ = await find(self._desk, call, shelf)
+        tags = tags_of(str(call.options.get("tags") or ""))
+        amended = await self.amended(call, memory, Amendment(tags=tags))
+        text = translate(
+            call.locale,
+            "Tags of memory {id}: {tags}",
+            id=memory.memory_id,
+            tags=", ".join(tags) or translate(call.locale, "none"),
+        )
+        return reply(text, memory_id=memory.memory_id, tags=list(tags), version=amended.version)
+
+    async def _open(self, call: Invocation, memory: Memory, audience: Audience) -> CommandReply:
+        if memory.audience is audience or memory.audience is Audience.OPEN:
+            raise Refused(N_("Memory {id} may be told there already."), id=memory.memory_id)
+        amended = await self.amended(call, memory, Amendment(audience=audience))
+        text = (
+            translate(call.locale, "Memory {id} may be told wherever you take part now.", id=memory.memory_id)
+            if audience is Audience.OPEN
+            else translate(call.locale, "Memory {id} may be told in the whole server now.", id=memory.memory_id)
+        )
+        return reply(text, memory_id=memory.memory_id, audience=audience.value, version=amended.version)
+
+    def _accepted(self, raw: str) -> str:
+        match accept(raw, self._desk.writing.settings.max_memory_length):
+            case Accepted(content):
+                return content
+            case Empty():
+                raise Refused(N_("There is nothing to keep in this text."))
+            case TooLong(length, limit):
+                raise Refused(
+                    N_("{length} characters are too many: a memory has at most {limit}."), length=length, limit=limit
+                )
+            case unknown:
+                assert_never(unknown)
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """Return the tags of a list with commas; too many or too long ones are refused.
+
+    Raises:
+        Refused: there are too many, or one is too long.
+    """
+    tags = tuple(dict.fromkeys(tag for each in text.split(",") if (tag := one_line(clean(each)).strip())))
+    if len(tags) > MOST_TAGS or any(len(tag) > TAG_LENGTH for tag in tags):
+        raise Refused(
+            N_("At most {count} tags of {length} characters each, with commas between them."),
+            count=MOST_TAGS,
+            length=TAG_LENGTH,
+        )
+    return tags
+
+
+def _saved(call: Invocation, result: ToolResult) -> CommandReply:
+    """Return what became of an addition; a refusal is raised."""
+    memory_id = result.data.get("memory_id")
+    data = {"status": result.status, **result.data}
+    match Status(result.status):
+        case Status.SAVED:
+            return reply(translate(call.locale, "Saved as memory {id}.", id=memory_id), **data)
+        case Status.SAVED_WITH_EVICTION if not result.data["content_forgotten"]:
+            text = translate(call.locale, "Saved as memory {id}. To make room I forgot an old one.", id=memory_id)
+            return reply(text, **data)
+        case Status.SAVED_WITH_EVICTION:
+            forgotten = clip(one_line(str(result.data["content_forgotten"])), 500)
+            text = translate(
+                call.locale, "Saved as memory {id}. To make room I forgot: {content}", id=memory_id, content=forgotten
+            )
+            return reply(text, **data)
+        case Status.ALREADY_KNOWN:
+            text = translate(call.locale, "I know that already, as memory {id}. It is protected now.", id=memory_id)
+            return reply(text, **data)
+        case Status.SAVE_LIMIT_EXCEEDED:
+            raise Refused(N_("Every place is taken ({limit}). Remove a memory first."), limit=result.data["limit"])
+        case status:
+            raise Refused(REFUSED.get(status, REFUSED[Status.SAVE_REFUSED]))

@@ -1,0 +1,71 @@
+-- name: read_forgotten_server
+-- The undo copy of a server memory that was removed since a moment, with its author.
+SELECT m.server_memory_id AS memory_id, true AS is_server, m.server_id AS owner_id, m.persona_lineage_id, m.content,
+       m.audience, m.channel_disc_ids, m.channel_scope_pending, m.subject_account_id, m.subject_user_id,
+       m.source_platform, m.source_server_id, m.source_channel_id, m.manually_written, m.last_reinforced_at,
+       m.created_at, m.version, m.author_account_id, m.content_key,
+       (SELECT user_id FROM accounts a WHERE a.account_id = m.author_account_id) AS author_user_id
+  FROM forgotten_memories f, jsonb_populate_record(NULL::server_memories, f.memory) m
+ WHERE f.memory_id = $1 AND f.forgotten_at > $2 AND f.scope = 'server';
+
+-- name: read_forgotten_personal
+-- The undo copy of a personal memory that was removed since a moment, with its author.
+SELECT m.personal_memory_id AS memory_id, false AS is_server, m.user_id AS owner_id, m.persona_lineage_id, m.content,
+       m.audience, '{}'::text[] AS channel_disc_ids, false AS channel_scope_pending, m.subject_account_id,
+       m.subject_user_id, m.source_platform, m.source_server_id, m.source_channel_id, m.manually_written,
+       m.last_reinforced_at, m.created_at, m.version, m.author_account_id, m.content_key,
+       (SELECT user_id FROM accounts a WHERE a.account_id = m.author_account_id) AS author_user_id
+  FROM forgotten_memories f, jsonb_populate_record(NULL::personal_memories, f.memory) m
+ WHERE f.memory_id = $1 AND f.forgotten_at > $2 AND f.scope = 'personal';
+
+-- name: same_server
+-- A server memory that says the same as an undo copy, in the same lineage, audience and channels.
+SELECT min(m.server_memory_id)
+  FROM forgotten_memories f, jsonb_populate_record(NULL::server_memories, f.memory) d
+  JOIN server_memories m ON m.content_key = d.content_key
+ WHERE f.memory_id = $1 AND m.server_id = d.server_id AND m.persona_lineage_id = d.persona_lineage_id
+   AND m.audience = d.audience AND m.channel_disc_ids = d.channel_disc_ids
+   AND (m.audience <> 'channel' OR m.source_channel_id IS NOT DISTINCT FROM d.source_channel_id)
+   AND m.subject_user_id IS NOT DISTINCT FROM d.subject_user_id
+   AND m.subject_account_id IS NOT DISTINCT FROM d.subject_account_id;
+
+-- name: same_personal
+-- A personal memory that says the same as an undo copy, in the same lineage and audience.
+SELECT min(m.personal_memory_id)
+  FROM forgotten_memories f, jsonb_populate_record(NULL::personal_memories, f.memory) d
+  JOIN personal_memories m ON m.content_key = d.content_key
+ WHERE f.memory_id = $1 AND m.user_id = d.user_id AND m.persona_lineage_id = d.persona_lineage_id
+   AND m.audience = d.audience
+   AND (m.audience <> 'channel' OR m.source_channel_id IS NOT DISTINCT FROM d.source_channel_id);
+
+-- name: restore_server
+-- Under the lock: brings a server memory back under its id, with event and revision; no row when there is no copy.
+WITH back AS (
+    DELETE FROM forgotten_memories WHERE memory_id = $1 AND forgotten_at > $2 AND scope = 'server' RETURNING memory
+), restored AS (
+    INSERT INTO server_memories
+    SELECT m.* FROM back, jsonb_populate_record(NULL::server_memories, back.memory) m
+    RETURNING server_memory_id, server_id, persona_lineage_id
+), noted AS (
+    INSERT INTO memory_events (memory_id, scope, owner_id, persona_lineage_id, kind, actor_account_id,
+                               source_turn_id, source_tool, happened_at)
+    SELECT server_memory_id, 'server', server_id, persona_lineage_id, 'restored', $4, NULL, $5, $3::timestamptz
+      FROM restored
+)
+SELECT server_memory_id AS memory_id, raise_revision('server:' || server_id) FROM restored;
+
+-- name: restore_personal
+-- Under the lock: brings a personal memory back under its id, with event and revision; no row when there is no copy.
+WITH back AS (
+    DELETE FROM forgotten_memories WHERE memory_id = $1 AND forgotten_at > $2 AND scope = 'personal' RETURNING memory
+), restored AS (
+    INSERT INTO personal_memories
+    SELECT m.* FROM back, jsonb_populate_record(NULL::personal_memories, back.memory) m
+    RETURNING personal_memory_id, user_id, persona_lineage_id
+), noted AS (
+    INSERT INTO memory_events (memory_id, scope, owner_id, persona_lineage_id, kind, actor_account_id,
+                               source_turn_id, source_tool, happened_at)
+    SELECT personal_memory_id, 'personal', user_id, persona_lineage_id, 'restored', $4, NULL, $5, $3::timestamptz
+      FROM restored
+)
+SELECT personal_memory_id AS memory_id, raise_revision('user:' || user_id) FROM restored;
