@@ -57,15 +57,22 @@ def chance_for(message: str) -> Chance:
     return draw
 
 
+MAX_TEXT: Final = 100_000
+"""Characters of what was said that are read; older messages are not."""
+
+
 def said_in(turn: Turn, limit: int) -> list[str]:
     """Return what is read for keys, the present message first: nothing of whom the prompt does not show either."""
     shown = {str(person.account.key) for person in turn.participants}
-    earlier = [
-        message.text[:limit]
-        for message in reversed(turn.history)
-        if message.from_agent or str(message.author.key) in shown
-    ]
-    return [turn.event.text, *earlier]
+    said = [turn.event.text]
+    length = len(turn.event.text)
+    for message in reversed(turn.history):
+        if message.from_agent or str(message.author.key) in shown:
+            length += min(len(message.text), limit)
+            if length > MAX_TEXT:
+                break
+            said.append(message.text[:limit])
+    return said
 
 
 class LoreContext:

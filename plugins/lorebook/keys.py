@@ -17,16 +17,9 @@ MAX_PATTERN_TEXT: Final = 32_000
 MAX_STRIKES: Final = 3
 """How many times a pattern may take too long before it is looked for no more."""
 _PROBE_SECONDS: Final = 0.02
-# Scripts that are written without spaces between words, so that a word has no edge to be found by.
-_UNSPACED: Final = (
-    (0x0E00, 0x0EFF),  # Thai, Lao
-    (0x1000, 0x109F),  # Burmese
-    (0x1780, 0x17FF),  # Khmer
-    (0x3040, 0x30FF),  # kana
-    (0x3400, 0x9FFF),  # Han
-    (0xAC00, 0xD7AF),  # Hangul: its particles follow without a space
-    (0xF900, 0xFAFF),
-    (0x20000, 0x3FFFF),
+# Letters, digits and marks, without the scripts that put no spaces between words, where a word has no edge.
+_WORD: Final = regex.compile(
+    r"[\w\p{M}--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Myanmar}\p{Khmer}\u30FC]]+", regex.VERSION1
 )
 
 
@@ -37,6 +30,8 @@ class Words:
     text: str
     """Folded unless case counts."""
     source: str
+    words: frozenset[str] = frozenset()
+    """What stands in every text in which the key stands as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,8 @@ def make_key(source: str, *, case_sensitive: bool) -> Key:
     parts = split_key(source)
     if parts is not None:
         return Pattern(compile_pattern(*parts), source)
-    return Words(exact(source) if case_sensitive else fold(source), source)
+    text = exact(source) if case_sensitive else fold(source)
+    return Words(text, source, words_of(text))
 
 
 def probe(source: str) -> str | None:
@@ -107,14 +103,12 @@ def find_words(words: str, text: str, *, whole: bool) -> bool:
 
 def _joined(left: str, right: str) -> bool:
     """Tell whether two neighbouring characters belong to one word."""
-    return _in_word(left) and _in_word(right)
+    return bool(left and right and _WORD.fullmatch(left) and _WORD.fullmatch(right))
 
 
-def _in_word(character: str) -> bool:
-    if not character or not (character.isalnum() or character == "_" or unicodedata.combining(character)):
-        return False
-    code = ord(character)
-    return code < _UNSPACED[0][0] or not any(first <= code <= last for first, last in _UNSPACED)
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text; those of a key that stands in it as a whole are among them."""
+    return frozenset(_WORD.findall(text, concurrent=True))
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.turn.budget import estimate_tokens
 from plugins.lorebook.book import Logic
-from plugins.lorebook.keys import Pattern, Words, exact, find_words, fold, make_key
+from plugins.lorebook.keys import Pattern, Words, exact, find_words, fold, make_key, words_of
 from plugins.lorebook.pattern import PatternRefused
 
 if TYPE_CHECKING:
@@ -114,40 +114,54 @@ def _usable(keys: Iterable[str], case_sensitive: bool) -> Iterable[Key]:  # noqa
 
 
 class _Texts:
-    """What is read: the messages up to a depth, and what active entries say."""
+    """What is read: the messages up to a depth, and what active entries say. What was looked for once is remembered."""
 
-    def __init__(self, messages: Sequence[str]) -> None:
+    def __init__(self, messages: Sequence[str], search: Search) -> None:
         self._messages = messages
+        self._search = search
         self._echo: list[str] = []
-        self._made: dict[tuple[int, bool, bool | None], str] = {}
+        self._words = set(_all_words("\n".join(messages)))
+        self._made: dict[tuple[bool, int, bool | None], str] = {}
+        self._found: dict[tuple[bool, int, bool, bool, str], bool] = {}
 
     def add(self, echo: Iterable[str]) -> None:
-        self._echo += echo
-        self._made = {key: text for key, text in self._made.items() if not key[1]}
+        """Read what further entries say."""
+        fresh = list(echo)
+        self._echo += fresh
+        self._words |= _all_words("\n".join(fresh))
+        self._made = {key: text for key, text in self._made.items() if not key[0]}
+        self._found = {key: found for key, found in self._found.items() if not key[0]}
 
-    def read(self, depth: int, *, with_echo: bool, case_sensitive: bool | None) -> str:
+    def hold(self, key: Key, ready: Ready) -> bool:
+        """Tell whether a key stands where its entry looks for it."""
+        if isinstance(key, Words) and ready.whole_words and not key.words <= self._words:
+            return False  # so it is for most keys
+        with_echo = bool(self._echo) and not ready.entry.exclude_recursion
+        where = (with_echo, ready.depth, ready.whole_words, ready.case_sensitive, key.source)
+        found = self._found.get(where)
+        if found is None:
+            if isinstance(key, Words):
+                text = self._read(with_echo, ready.depth, ready.case_sensitive)
+                found = find_words(key.text, text, whole=ready.whole_words)
+            else:
+                found = self._search(key, self._read(with_echo, ready.depth, None))
+            self._found[where] = found
+        return found
+
+    def _read(self, with_echo: bool, depth: int, case_sensitive: bool | None) -> str:  # noqa: FBT001 - a text's key
         """Return the text in its exact or folded form; None: as it was written."""
-        key = (depth, with_echo, case_sensitive)
+        key = (with_echo, depth, case_sensitive)
         text = self._made.get(key)
         if text is None:
-            parts = [*reversed(self._messages[:depth]), *(self._echo if with_echo else ())]
-            text = "\n".join(parts)
+            text = "\n".join([*reversed(self._messages[:depth]), *(self._echo if with_echo else ())])
             if case_sensitive is not None:
                 text = exact(text) if case_sensitive else fold(text)
             self._made[key] = text
         return text
 
 
-def _found(ready: Ready, keys: Iterable[Key], texts: _Texts, search: Search) -> Iterable[Key]:
-    """Yield those of an entry's keys that were said."""
-    with_echo = not ready.entry.exclude_recursion
-    for key in keys:
-        if isinstance(key, Words):
-            text = texts.read(ready.depth, with_echo=with_echo, case_sensitive=ready.case_sensitive)
-            if find_words(key.text, text, whole=ready.whole_words):
-                yield key
-        elif search(key, texts.read(ready.depth, with_echo=with_echo, case_sensitive=None)):
-            yield key
+def _all_words(text: str) -> frozenset[str]:
+    return words_of(exact(text)) | words_of(fold(text))
 
 
 def holds(logic: Logic, said: int, of: int) -> bool:
@@ -165,12 +179,12 @@ def holds(logic: Logic, said: int, of: int) -> bool:
             return said < of
 
 
-def _matched(ready: Ready, texts: _Texts, search: Search) -> str | None:
+def _matched(ready: Ready, texts: _Texts) -> str | None:
     """Return the key for which an entry is activated; None when it is not."""
-    key = next(iter(_found(ready, ready.keys, texts, search)), None)
+    key = next((key for key in ready.keys if texts.hold(key, ready)), None)
     if key is None:
         return None
-    said = sum(1 for _ in _found(ready, ready.secondary, texts, search))
+    said = sum(texts.hold(key, ready) for key in ready.secondary)
     return key.source if holds(ready.entry.logic, said, len(ready.secondary)) else None
 
 
@@ -194,24 +208,28 @@ def activate(
         budgets: Tokens of single books, by id.
 
     """
-    texts = _Texts(messages)
-    hits = [Hit(ready) for ready in entries if ready.entry.constant and _drawn(ready, chance)]
-    waiting = [ready for ready in entries if not ready.entry.constant and _drawn(ready, chance)]
-    fresh: list[Hit] = list(hits)
+    texts = _Texts(messages[: max((ready.depth for ready in entries), default=0)], search)
+    budget = _Budget(limits.tokens, dict(budgets or {}))
+    drawn = [ready for ready in entries if _drawn(ready, chance)]
+    waiting = [ready for ready in drawn if not ready.entry.constant]
+    kept: list[Hit] = []
+    left_out: list[Hit] = []
+    fresh = [Hit(ready) for ready in drawn if ready.entry.constant]
     for step in range(limits.recursion + 1):
-        if step:
-            echo = [hit.entry.content for hit in fresh if hit.ready.echoes]
-            delayed = step == 1 and any(ready.entry.delay_until_recursion for ready in waiting)
-            if not echo and not delayed:
-                break
-            texts.add(echo)
-            fresh = []
-        found = [(ready, _matched(ready, texts, search)) for ready in waiting if _is_looked_at(ready, step)]
+        found = [(ready, _matched(ready, texts)) for ready in waiting if _is_looked_at(ready, step)]
         fresh += [Hit(ready, key, step) for ready, key in found if key is not None]
-        hits += [hit for hit in fresh if not hit.entry.constant]
         active = {id(hit.ready) for hit in fresh}
         waiting = [ready for ready in waiting if id(ready) not in active]
-    return _within_budget(hits, limits.tokens, budgets or {})
+        fresh, over = budget.take(fresh)
+        kept += fresh
+        left_out += over
+        echo = [hit.entry.content for hit in fresh if hit.ready.echoes]
+        delayed = step == 0 and any(ready.entry.delay_until_recursion for ready in waiting)
+        if budget.is_spent or not (echo or delayed):
+            break
+        texts.add(echo)
+        fresh = []
+    return Activation(in_order(kept), in_order(left_out))
 
 
 def _drawn(ready: Ready, chance: Chance) -> bool:
@@ -225,27 +243,36 @@ def _is_looked_at(ready: Ready, step: int) -> bool:
     return step == first or (step > first and not ready.entry.exclude_recursion)
 
 
-def _within_budget(hits: Iterable[Hit], tokens: int, budgets: Mapping[int, int]) -> Activation:
-    """Take constant entries first, then those of higher order, until one does not fit."""
-    by_rank = sorted(hits, key=lambda hit: (not hit.entry.constant, -hit.entry.order, hit.ready.book_id, hit.entry.uid))
-    kept: list[Hit] = []
-    left_out: list[Hit] = []
-    room = tokens
-    room_of_book = dict(budgets)
-    for hit in by_rank:
-        book, cost = hit.ready.book_id, hit.ready.cost
-        if cost > room_of_book.get(book, cost):
-            room_of_book[book] = 0
-        elif cost > room:
-            room = 0
-        else:
-            kept.append(hit)
-            room -= cost
-            if book in room_of_book:
-                room_of_book[book] -= cost
-            continue
-        left_out.append(hit)
-    return Activation(in_order(kept), in_order(left_out))
+@dataclass(slots=True)
+class _Budget:
+    """What is left of the tokens; what does not fit is not active, and so activates nothing."""
+
+    room: int
+    room_of_book: dict[int, int]
+    is_spent: bool = False
+
+    def take(self, hits: Iterable[Hit]) -> tuple[list[Hit], list[Hit]]:
+        """Take constant entries first, then those of higher order, until one does not fit; return the others too."""
+        kept: list[Hit] = []
+        left_out: list[Hit] = []
+        for hit in sorted(hits, key=_rank):
+            book, cost = hit.ready.book_id, hit.ready.cost
+            if cost > self.room_of_book.get(book, cost):
+                self.room_of_book[book] = 0
+            elif self.is_spent or cost > self.room:
+                self.is_spent = True
+            else:
+                kept.append(hit)
+                self.room -= cost
+                if book in self.room_of_book:
+                    self.room_of_book[book] -= cost
+                continue
+            left_out.append(hit)
+        return kept, left_out
+
+
+def _rank(hit: Hit) -> tuple[bool, int, int, int]:
+    return (not hit.entry.constant, -hit.entry.order, hit.ready.book_id, hit.entry.uid)
 
 
 def in_order(hits: Collection[Hit]) -> tuple[Hit, ...]:

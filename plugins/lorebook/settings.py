@@ -20,7 +20,7 @@ class LorebookSettings(Section):
     case_sensitive: bool = False
     max_books: int = Field(default=50, ge=1, le=1_000)
     """Lorebooks of one server."""
-    max_entries: int = Field(default=2_000, ge=1, le=10_000)
+    max_entries: int = Field(default=2_000, ge=1, le=5_000)
     """Entries of one server, in all of its lorebooks."""
     max_characters: int = Field(default=2_000_000, ge=1_000, le=20_000_000)
     """Characters of one server's lorebooks."""

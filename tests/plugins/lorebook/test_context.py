@@ -47,6 +47,12 @@ def test_only_what_the_prompt_shows_is_read() -> None:
     assert said_in(turn, 10) == ["now", "x" * 10, "answer", "oldest"]
 
 
+def test_a_long_conversation_is_read_from_its_end() -> None:
+    history = tuple(said(f"{number} " + "x" * 7_990) for number in range(40))
+    read = said_in(replace(a_turn("now"), history=history), 8_000)
+    assert [text.split()[0] for text in read] == ["now", *(str(number) for number in range(39, 27, -1))]
+
+
 def a_thread(parent: str) -> Place:
     place = a_place()
     return replace(place, channel=Channel(2, ChannelRef("t", "t", parent_external_id=parent, parent_name=parent)))

@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.lorebook.keys import MAX_STRIKES, Pattern, PatternSearch, Words, find_words, fold, make_key, probe
+from plugins.lorebook.keys import (
+    MAX_STRIKES,
+    Pattern,
+    PatternSearch,
+    Words,
+    find_words,
+    fold,
+    make_key,
+    probe,
+    words_of,
+)
 from tests.plugins.lorebook.builders import Stopped
 
 BOMBS = ["/(a|a)*b/", "/(?:a|aa)+$/", r"/(\w+\s?)*!/", "/^(a?){30}a{30}$/", r"/(.*)*x/", "/(a+)+$/"]
@@ -45,10 +55,27 @@ def test_whole_words_are_what_a_pattern_with_edges_finds(words: str, text: str) 
     assert find_words(words, text, whole=True) is expected
 
 
+@given(st.text("ab _-1é龍\u0301", min_size=1, max_size=5), st.text("ab _-1é龍\u0301", max_size=40))
+def test_the_words_of_a_key_that_is_there_as_a_whole_are_there(key: str, text: str) -> None:
+    if find_words(fold(key), fold(text), whole=True):
+        assert words_of(fold(key)) <= words_of(fold(text))
+
+
+def test_words_are_letters_digits_and_marks_of_scripts_with_spaces() -> None:
+    assert words_of("the C++ café's 3rd_one, 龍と드래곤 ไทย cafe\u0301") == {
+        "the",
+        "C",
+        "café",
+        "s",
+        "3rd_one",
+        "cafe\u0301",
+    }
+
+
 def test_case_counts_when_it_is_said_so() -> None:
-    assert make_key("Straße", case_sensitive=False) == Words("strasse", "Straße")
-    assert make_key("Straße", case_sensitive=True) == Words("Straße", "Straße")
-    assert make_key("e\u0301", case_sensitive=True) == Words("é", "e\u0301")
+    assert make_key("Straße 7", case_sensitive=False) == Words("strasse 7", "Straße 7", frozenset({"strasse", "7"}))
+    assert make_key("Straße", case_sensitive=True) == Words("Straße", "Straße", frozenset({"Straße"}))
+    assert make_key("e\u0301", case_sensitive=True) == Words("é", "e\u0301", frozenset({"é"}))
 
 
 @pytest.mark.parametrize("key", ["dragon", "/dragons?/i", "/and", r"/\bthe (?:old|new) king\b/"])
@@ -69,18 +96,24 @@ def pattern(source: str) -> Pattern:
     return made
 
 
+@pytest.mark.unwatched_loop  # it measures for itself
 @pytest.mark.parametrize("bomb", BOMBS)
 async def test_a_bomb_holds_up_neither_the_scan_nor_the_loop(bomb: str) -> None:
+    worst = [await longest_gap_during(bomb) for _ in range(3)]
+    # The machine may take the processor for a moment; a search that held the loop would take 50 ms each time.
+    assert min(worst) < 0.03
+
+
+async def longest_gap_during(bomb: str) -> float:
     search = PatternSearch(Counter(), each=0.05, total=0.25, monotonic=time.perf_counter)
-    worst, stop = 0.0, False
+    gaps: list[float] = []
+    stop = False
 
     async def beat() -> None:
-        nonlocal worst
-        last = time.perf_counter()
         while not stop:
+            before = time.perf_counter()
             await asyncio.sleep(0.001)
-            worst = max(worst, time.perf_counter() - last)
-            last = time.perf_counter()
+            gaps.append(time.perf_counter() - before)
 
     beating = asyncio.create_task(beat())
     await asyncio.sleep(0.01)
@@ -89,8 +122,7 @@ async def test_a_bomb_holds_up_neither_the_scan_nor_the_loop(bomb: str) -> None:
     assert time.perf_counter() - began < 1.0
     stop = True
     await beating
-    # Whatever else the machine does may take the processor for a moment; a search that held the loop would take 50 ms.
-    assert worst < 0.045
+    return max(gaps)
 
 
 def test_a_pattern_that_is_late_too_often_is_looked_for_no_more() -> None:
