@@ -3,7 +3,8 @@
 SELECT memory_prepare_embeddings();
 
 -- name: pending
--- Memories without a vector of a model whose ids lie between, the highest first, with the names of those concerned.
+-- Memories without a vector of a model whose ids lie between, the highest first, with the names of those concerned;
+-- without those about somebody whose privacy forbids to show them, because a model may be somebody else's service.
 SELECT m.memory_id, m.version, m.content,
        coalesce((SELECT a.display_name FROM accounts a WHERE a.account_id = m.subject_account_id),
                 (SELECT a.display_name FROM accounts a WHERE a.user_id = m.about_user_id ORDER BY a.account_id LIMIT 1),
@@ -16,15 +17,18 @@ SELECT m.memory_id, m.version, m.content,
         SELECT personal_memory_id, version, content, subject_account_id, user_id, author_account_id
           FROM personal_memories WHERE personal_memory_id > $2 AND personal_memory_id < $3) AS m
  WHERE NOT EXISTS (SELECT FROM memory_embeddings e WHERE e.memory_id = m.memory_id AND e.model = $1)
+   AND NOT memory_is_private(m.subject_account_id, m.about_user_id)
  ORDER BY m.memory_id DESC
  LIMIT $4;
 
 -- name: count_pending
--- How many memories have no vector of a model.
+-- How many memories have no vector of a model, and may have one.
 SELECT count(*)
-  FROM (SELECT server_memory_id AS memory_id FROM server_memories
-         UNION ALL SELECT personal_memory_id FROM personal_memories) AS m
- WHERE NOT EXISTS (SELECT FROM memory_embeddings e WHERE e.memory_id = m.memory_id AND e.model = $1);
+  FROM (SELECT server_memory_id AS memory_id, subject_account_id, subject_user_id AS about_user_id FROM server_memories
+         UNION ALL
+        SELECT personal_memory_id, subject_account_id, user_id FROM personal_memories) AS m
+ WHERE NOT EXISTS (SELECT FROM memory_embeddings e WHERE e.memory_id = m.memory_id AND e.model = $1)
+   AND NOT memory_is_private(m.subject_account_id, m.about_user_id);
 
 -- name: keep_vectors
 -- Keeps the vectors ($3: one after the other, of $4 numbers each) of memories that still have their version, except

@@ -187,6 +187,20 @@ async def test_the_vector_follows_its_memory(recalling: Stage) -> None:
     assert await recalling.rows("SELECT model FROM memory_embeddings") == [{"model": "another"}]
 
 
+async def test_what_may_not_be_shown_is_not_sent_to_a_model(recalling: Stage) -> None:
+    context = await recalling.context(BEN)
+    await recalling.create(context, "drinks tea", "me")
+    await add(recalling, "Ben hides his tea", subject_account_id=context.account.account_id)
+    (public,) = await add(recalling, "tea is in the kitchen")
+    vectors = MemoryVectors(recalling.store, recalling.search)
+    assert await vectors.count_pending("words") == 3
+    await recalling.set_privacy(BEN, PrivacyLevel.PARTIAL)
+    assert [each.row_id for each in await vectors.pending("words", 0, ENDLESS, 10)] == [public]
+    assert await vectors.count_pending("words") == 1
+    await recalling.set_privacy(BEN, PrivacyLevel.NONE)
+    assert await vectors.count_pending("words") == 3
+
+
 async def test_a_row_that_is_being_changed_is_waited_for(recalling: Stage) -> None:
     first, second = await add(recalling, "tea", "coffee")
     vectors = MemoryVectors(recalling.store, recalling.search)
