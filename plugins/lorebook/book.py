@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from agent.text import clip, one_line
+
 MAX_NAME: Final = 100
 MAX_CONTENT: Final = 20_000
 MAX_KEYS: Final = 100
@@ -73,8 +75,8 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """Return what to call it: its name, or its first key."""
-        return self.name or (self.keys[0] if self.keys else f"entry {self.uid}")
+        """Return what to call it: its name, or its first key, or how its text begins."""
+        return self.name or (self.keys[0] if self.keys else clip(one_line(self.content), 40))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ async def test_from_the_first_entry_to_the_last(talk: Talk) -> None:
     assert (standing.section, called.section) == (Section.PREFIX, Section.TAIL)
     assert called.render() == ("## Lore that this conversation calls up\nThe dragon of Isthmus sleeps; Ana woke it.")
     assert await talk.say("show", target="lore") == (
-        f"“lore”: 2 entries\n{dragon} dragon: dragon, /wyrms?/i\n{always} entry 1: always"
+        f"“lore”: 2 entries\n{dragon} dragon: dragon, /wyrms?/i\n{always} The realm is called Fen.: always"
     )
     assert await talk.say("edit", target=str(dragon), field="enabled", value="off") == (
         f"Changed entry {dragon} of “lore”."
