@@ -18,6 +18,8 @@ from agent.store.errors import StoreError
 from plugins.memory.settings import MemorySettings
 
 if TYPE_CHECKING:
+    import typer
+
     from agent.commands import Command
     from agent.contracts.cards import Card
     from agent.contracts.context import ContextItem
@@ -135,6 +137,13 @@ class MemoryPlugin:
             privacy=core.privacy,
         )
         return memory_commands(desk)
+
+    @hookimpl
+    def register_cli(self, app: typer.Typer) -> None:
+        """Add `isthmus memory`."""
+        from plugins.memory.cli import app as memory_app
+
+        app.add_typer(memory_app, name="memory")
 
     @hookimpl
     async def context_items(self, turn: Turn) -> Sequence[ContextItem]:
