@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Final
 import asyncpg
 
 from agent import logs, metrics
+from agent.identity.mentions import Labels, readable
 from agent.store.errors import StoreError
 from plugins.lorebook.keys import PatternSearch
 from plugins.lorebook.rendering import items_of, names_of
 from plugins.lorebook.rules import Activation, Limits, activate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
+    from agent.bridge import HistoryMessage
     from agent.contracts.context import ContextItem
     from agent.places import Place
     from agent.turn.values import Turn
@@ -61,18 +63,26 @@ MAX_TEXT: Final = 100_000
 """Characters of what was said that are read; older messages are not."""
 
 
-def said_in(turn: Turn, limit: int) -> list[str]:
-    """Return what is read for keys, the present message first: nothing of whom the prompt does not show either."""
+def said_in(turn: Turn, limit: int, depth: int) -> list[str]:
+    """Return what is read for keys, the present message first: nothing of whom the prompt does not show either.
+
+    Mentions stand there by name, as in the prompt; each message is cut to `limit` characters.
+    """
     shown = {str(person.account.key) for person in turn.participants}
-    said = [turn.event.text]
-    length = len(turn.event.text)
-    for message in reversed(turn.history):
-        if message.from_agent or str(message.author.key) in shown:
-            length += min(len(message.text), limit)
-            if length > MAX_TEXT:
-                break
-            said.append(message.text[:limit])
+    people = dict(Labels.of(turn.participants).people)
+    labels = Labels(people | {key.id: turn.bot_name for key in turn.bot_keys})
+    said: list[str] = []
+    length = 0
+    for text in (turn.event.text, *(m.text for m in reversed(turn.history) if _is_shown(m, shown))):
+        length += min(len(text), limit)
+        if len(said) >= depth or (said and length > MAX_TEXT):
+            break
+        said.append(readable(text[:limit], labels))
     return said
+
+
+def _is_shown(message: HistoryMessage, people: Container[str]) -> bool:
+    return message.from_agent or str(message.author.key) in people
 
 
 class LoreContext:
@@ -90,7 +100,7 @@ class LoreContext:
         except (StoreError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             _log.error("lore_left_out", error=type(error).__name__)
             return ()
-        messages = said_in(turn, self._message_limit)
+        messages = said_in(turn, self._message_limit, shelf.depth)
         chance = chance_for(turn.event.event_id)
         scan = await self.search(shelf, turn.place, turn.persona.lineage_id, messages, chance)
         return items_of(scan.activation.hits, names_of(turn.bot_name, turn.speaker.display_name), turn.now)

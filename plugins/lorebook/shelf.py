@@ -38,6 +38,11 @@ class Shelf:
         """Return about how much memory it takes, in characters."""
         return _OVERHEAD + sum(book.characters for book in self.books)
 
+    @property
+    def depth(self) -> int:
+        """Return how many messages are read at most."""
+        return max((entry.depth for entry in self.entries), default=0)
+
     def admitted(self, place: Place, lineage_id: int) -> tuple[Ready, ...]:
         """Return the entries of the books that apply in a place to the personas of a lineage."""
         apply = {book.book_id for book in self.books if applies(book, place, lineage_id)}

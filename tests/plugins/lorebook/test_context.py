@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.bridge import HistoryMessage
+from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import Channel, ChannelRef, Place
 from plugins.lorebook.book import Scope
 from plugins.lorebook.context import LoreContext, chance_for, said_in
@@ -44,12 +45,23 @@ def said(text: str, name: str = "ana", *, from_agent: bool = False) -> HistoryMe
 def test_only_what_the_prompt_shows_is_read() -> None:
     history = (said("oldest"), said("hidden", "invisible"), said("answer", "Isthmus", from_agent=True), said("x" * 50))
     turn = replace(a_turn("now"), history=history)
-    assert said_in(turn, 10) == ["now", "x" * 10, "answer", "oldest"]
+    assert said_in(turn, 10, 100) == ["now", "x" * 10, "answer", "oldest"]
+
+
+def test_no_more_is_read_than_the_deepest_entry_asks() -> None:
+    turn = replace(a_turn("now"), history=(said("a"), said("b")))
+    assert [said_in(turn, 10, depth) for depth in range(4)] == [[], ["now"], ["now", "b"], ["now", "b", "a"]]
+
+
+def test_mentions_are_read_by_name() -> None:
+    turn = a_turn("<@ana> and <@nobody> ask <@bot-id> in <#c1>")
+    turn = replace(turn, bot_keys=frozenset({ParticipantKey(ParticipantKind.CONSOLE_USER, "bot-id")}), bot_name="Mira")
+    assert said_in(turn, 100, 1) == ["@ana and @someone ask @Mira in #channel"]
 
 
 def test_a_long_conversation_is_read_from_its_end() -> None:
     history = tuple(said(f"{number} " + "x" * 7_990) for number in range(40))
-    read = said_in(replace(a_turn("now"), history=history), 8_000)
+    read = said_in(replace(a_turn("now"), history=history), 8_000, 100)
     assert [text.split()[0] for text in read] == ["now", *(str(number) for number in range(39, 27, -1))]
 
 
