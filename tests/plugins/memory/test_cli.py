@@ -98,7 +98,7 @@ def test_counts_and_settings(run: Run) -> None:
     ("words", "said"),
     [
         (("show", "404"), "there is no such memory"),
-        (("show", "x"), "x"),
+        (("show", "x"), "valid integer"),
         (("show", str(2**80)), "ID"),
         (("list", "--user", "nobody"), "nobody"),
         (("list", "--persona", "Otto"), "Otto"),
