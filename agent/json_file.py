@@ -30,16 +30,26 @@ def parse_object(content: bytes, name: str) -> dict[str, Json]:
     Raises:
         FileRefused: it is no JSON, no object, nested deeper than 200 levels, or holds too many values.
     """
+    value = parse_json(content, name)
+    if not isinstance(value, dict):
+        raise FileRefused(f"{name}: a JSON object is expected, this is {kind_of(value)}")
+    return value
+
+
+def parse_json(content: bytes, name: str) -> Json:
+    """Return the JSON value of a file.
+
+    Raises:
+        FileRefused: it is no JSON, nested deeper than 200 levels, or holds too many values.
+    """
     from pydantic_core import from_json
 
     if sum(content.count(mark) for mark in (b",", b"[", b"{")) > MAX_VALUES:
         raise FileRefused(f"{name}: it holds more than {MAX_VALUES} values")
     try:
-        value = from_json(content.removeprefix(_BOM), allow_inf_nan=False)
+        value: Json = from_json(content.removeprefix(_BOM), allow_inf_nan=False)
     except ValueError as error:
         raise FileRefused(f"{name}: this is no JSON: {_reason(str(error))}") from None
-    if not isinstance(value, dict):
-        raise FileRefused(f"{name}: a JSON object is expected, this is {kind_of(value)}")
     return value
 
 
@@ -82,16 +92,20 @@ class Fields:
     ) -> None:
         self.data = data
         self._where = where
-        self._report = report
+        self.report = report
         self._shown = shown or {}
+
+    def inside(self, key: str, value: Mapping[str, Any]) -> Fields:
+        """Return the fields of an object that stands in one of these."""
+        return Fields(value, f"{self._where}{': ' if self._where else ''}{self.shown(key)}", self.report)
 
     def fault(self, key: str, text: str) -> None:
         """Note an error of a field."""
-        self._report.errors.append(self._line(key, text))
+        self.report.errors.append(self._line(key, text))
 
     def note(self, key: str, text: str) -> None:
         """Note something that is worth knowing about a field."""
-        self._report.notes.append(self._line(key, text))
+        self.report.notes.append(self._line(key, text))
 
     def _line(self, key: str, text: str) -> str:
         return f"{self._where}{': ' if self._where else ''}{self.shown(key)}: {text}"

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from plugins.memory.scope_backfill import ScopeBackfill
     from plugins.memory.search import MemorySearch, MemoryVectors
     from plugins.memory.toolbox import Toolbox
+    from plugins.memory.transfer.service import Transfers
 
 _log = logs.get_logger("plugins.memory")
 _SWEEP_PAUSE: Final = 3600.0
@@ -69,6 +70,7 @@ class MemoryPlugin:
         from plugins.memory.search import MemorySearch, MemoryVectors, Retrieval
         from plugins.memory.seen import SeenVersions
         from plugins.memory.toolbox import CHANNEL_MEMORY, MEMBER_EDITS, SELF_TEACHING, Toolbox
+        from plugins.memory.transfer.service import Transfers
 
         self._core = core
         self._repository: MemoryRepository = MemoryRepository(core.store)
@@ -86,6 +88,7 @@ class MemoryPlugin:
             can_recall=retrieval.is_available,
             wake=partial(core.embedding_worker.wake, self._vectors.name),
         )
+        self.transfers: Transfers = Transfers(core.personas, writing, core.audit)
         self._toolbox: Toolbox = Toolbox(writing, core.resolver, seen, core.settings.locale)
         cache = RememberedCache(self._repository, core.clock)
         core.revisions.listen(cache.forget)
@@ -123,6 +126,7 @@ class MemoryPlugin:
         from plugins.memory.commands import Desk, memory_commands
         from plugins.memory.commands.rows import CommandRows
         from plugins.memory.scope_rows import ScopeRows
+        from plugins.memory.transfer.commands import TransferCommands
         from plugins.memory.undo import UndoRows
 
         core = self._core
@@ -136,13 +140,15 @@ class MemoryPlugin:
             confirmations=core.confirmations,
             privacy=core.privacy,
         )
-        return memory_commands(desk)
+        return (*memory_commands(desk), *TransferCommands(self.transfers).commands())
 
     @hookimpl
     def register_cli(self, app: typer.Typer) -> None:
         """Add `isthmus memory`."""
         from plugins.memory.cli import app as memory_app
+        from plugins.memory.transfer.cli import register
 
+        register(memory_app)
         app.add_typer(memory_app, name="memory")
 
     @hookimpl

@@ -117,7 +117,7 @@ async def save(writing: Writing, request: Request, effect: Effect | None = None)
         return ToolResult(refused_save(denial.code), {"note": denial.text})
     if not may_use_lineage(write):
         return ToolResult(Status.SAVE_INVALID_LINEAGE, {"note": "Lineage 0 is reserved for global memories."})
-    owner, room = owner_of(write), await _room(writing, write.scope)
+    owner, room = owner_of(write), await room_of(writing, write.scope)
     async with writing.locks.hold(owner):
         try:
             result, added = await _transaction(writing, request, room, effect, tells=False)
@@ -183,7 +183,8 @@ async def _cards(
     return saved_cards(request.write, added, request.wording, untold=untold)
 
 
-async def _room(writing: Writing, scope: MemoryScope) -> Room:
+async def room_of(writing: Writing, scope: MemoryScope) -> Room:
+    """Return how much room an owner has, and whether an old memory may give way now."""
     settings = writing.settings
     cap = settings.max_server_memories if scope is MemoryScope.SERVER else settings.max_personal_memories
     may_evict = settings.decay.enabled and await writing.can_recall()
