@@ -29,17 +29,15 @@ BEGIN
         RETURN false;
     END IF;
     PERFORM pg_advisory_xact_lock(5417309862215537);
-    IF to_regclass(p_name) IS NOT NULL THEN
-        RETURN true;
-    END IF;
-    EXECUTE format('CREATE TABLE %I (
+    -- Not to_regclass again: it may still answer from what this session knew before the lock.
+    EXECUTE format('CREATE TABLE IF NOT EXISTS %I (
         row_id     bigint PRIMARY KEY REFERENCES %I (%I) ON DELETE CASCADE,
         group_id   bigint NOT NULL,
         model      text NOT NULL,
         embedding  vector NOT NULL
     )', p_name, p_rows, p_key);
     EXECUTE format('ALTER TABLE %I ALTER COLUMN embedding SET STORAGE PLAIN', p_name);
-    EXECUTE format('CREATE INDEX %I ON %I (group_id)', p_name || '_group', p_name);
+    EXECUTE format('CREATE INDEX IF NOT EXISTS %I ON %I (group_id)', p_name || '_group', p_name);
     RETURN true;
 END $$;
 COMMENT ON FUNCTION prepare_vector_table IS 'Makes a plugin''s table of vectors if pgvector is there; tells whether it is.';

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
@@ -126,22 +125,5 @@ async def test_thousands_of_entries_do_not_hold_up_the_loop() -> None:
     shelf = await asyncio.to_thread(make_shelf, [a_book(*entries)], Defaults())
     history = tuple(said(f"name {n} " + "and much more " * 500) for n in range(40))
     turn = replace(a_turn("third other5"), history=history)
-    gaps: list[float] = []
-    stop = False
-
-    async def beat() -> None:
-        last = time.perf_counter()
-        while not stop:
-            await asyncio.sleep(0.001)
-            now = time.perf_counter()
-            gaps.append(now - last)
-            last = now
-
-    beating = asyncio.create_task(beat())
-    await asyncio.sleep(0.01)
-    for _ in range(5):
+    for _ in range(5):  # the watch over the loop that each test has fails it when the loop is held up
         assert await a_context(shelf).items(turn)
-    stop = True
-    await beating
-    # The median of the worst: another process may take the processor, and this machine shares it.
-    assert sorted(gaps)[-3] < 0.03
