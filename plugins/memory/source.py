@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from cachetools import LRUCache
+
 from agent.catalog import translate
 from agent.contracts.cards import Card, CardKind
 from agent.contracts.memory import MemoryScope, MemorySource, MemoryWrite, Origin, WriteKind
@@ -16,12 +18,32 @@ from plugins.memory.saving import owner_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from agent.events import MessageDeleted
+    from agent.events import MessageCreated, MessageDeleted
     from plugins.memory.memory import Memory
     from plugins.memory.saving import Writing
 
 QUERIES = load_queries("plugins.memory", "source.sql")
+_LATELY: Final = 512
+"""Deletions that are remembered; many more than turns run at once."""
 GONE: Final = Actor(None, None, "message_deleted")
+
+
+class Withdrawn:
+    """Messages that were deleted of late: a turn that was under way then may still have learned from one.
+
+    A turn lives in one process, and so do the events of its platform, so this need not outlive it.
+    """
+
+    def __init__(self) -> None:
+        self._gone: LRUCache[tuple[str, str], MessageDeleted] = LRUCache(_LATELY)
+
+    def note(self, event: MessageDeleted) -> None:
+        """Note that a message is gone."""
+        self._gone[event.platform, event.message_id] = event
+
+    def of(self, event: MessageCreated) -> MessageDeleted | None:
+        """Return the deletion of a message, if it was deleted."""
+        return self._gone.get((event.platform, event.message_id))
 
 
 async def forget_source(writing: Writing, event: MessageDeleted, locale: str) -> tuple[Card, ...]:

@@ -5,9 +5,12 @@ import json
 from datetime import timedelta
 
 import pytest
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from agent.contracts.cards import CardKind
 from agent.events import MessageDeleted
+from agent.models.chat import ChatModel
 from agent.places import ChannelRef
 from agent.testing.app import running_agent
 from agent.testing.fake_bridge import FakeBridge
@@ -16,6 +19,26 @@ from plugins.memory.source import forget_source
 from tests.plugins.memory.stage import BACKROOM, DIRECT, DIRECT_CHANNEL, GENERAL, HOME, Stage, author
 
 ANA, BEN = author("Ana"), author("Ben")
+
+
+class SlowSave:
+    """A model that saves when it is told to, and then says so."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.may_answer = asyncio.Event()
+
+    @property
+    def chat(self) -> ChatModel:
+        return ChatModel("slow", FunctionModel(self._respond), streams=False)
+
+    async def _respond(self, messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+        self.asked.set()
+        await self.may_answer.wait()
+        if any(part.part_kind == "tool-return" for message in messages for part in message.parts):
+            return ModelResponse(parts=[TextPart("Noted.")])
+        arguments = {"memory_content": "game night is on Friday", "memory_scope": "server_wide"}
+        return ModelResponse(parts=[ToolCallPart("create_long_term_memory", arguments)])
 
 
 def deleted(stage: Stage, message_id: str = "m1", channel: ChannelRef = GENERAL) -> MessageDeleted:
@@ -95,5 +118,22 @@ async def test_a_running_agent_forgets_and_says_so_where_the_message_was(databas
         await agent.idle()
         assert notice.card is not None
         assert (notice.card.kind, notice.card.forgotten) == (CardKind.DELETED, None)
+        prompt = await agent.build_prompt(*platform.place(), platform.person("ben"), "hello")
+        assert "game night" not in json.dumps([item.render() for item in prompt.items])
+
+
+@pytest.mark.unwatched_loop
+async def test_what_a_turn_learns_from_a_message_that_was_deleted_meanwhile_goes_too(database_url: str) -> None:
+    platform = FakePlatform()
+    settings = {"plugins": {"memory": {"enabled": True}}}
+    model = SlowSave()
+    async with running_agent(database_url, settings, bridge=FakeBridge(platform=platform), model=model.chat) as agent:
+        said = await platform.say("ana", "remember that game night is on Friday")
+        await model.asked.wait()
+        await platform.delete(said)
+        await platform.events.settled()
+        model.may_answer.set()
+        await platform.notices()
+        await agent.idle()
         prompt = await agent.build_prompt(*platform.place(), platform.person("ben"), "hello")
         assert "game night" not in json.dumps([item.render() for item in prompt.items])
