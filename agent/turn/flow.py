@@ -150,7 +150,7 @@ class Flow:
 
     def _ledger(self, turn: Turn) -> TurnLedger:
         rule = self.notice_rule(turn.preferences)
-        return TurnLedger(self.inbound, self.outbox, turn.event, turn.place, rule)
+        return TurnLedger(self.inbound, self.outbox, turn.event, turn.place, rule, attempt=turn.attempt)
 
     async def _loop(self, turn: Turn, prompt: Prompt, ledger: TurnLedger) -> LoopResult:
         def watch(kind: TraceKind, data: Mapping[str, Any]) -> None:
