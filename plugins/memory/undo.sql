@@ -3,9 +3,10 @@
 SELECT m.server_memory_id AS memory_id, true AS is_server, m.server_id AS owner_id, m.persona_lineage_id, m.content,
        m.audience, m.channel_disc_ids, m.channel_scope_pending, m.subject_account_id, m.subject_user_id,
        m.source_platform, m.source_server_id, m.source_channel_id, m.manually_written, m.last_reinforced_at,
-       m.created_at, m.version, m.author_account_id, m.content_key,
-       (SELECT user_id FROM accounts a WHERE a.account_id = m.author_account_id) AS author_user_id
-  FROM forgotten_memories f, jsonb_populate_record(NULL::server_memories, f.memory) m
+       m.created_at, m.version, a.account_id AS author_account_id, a.user_id AS author_user_id
+  FROM forgotten_memories f
+ CROSS JOIN jsonb_populate_record(NULL::server_memories, f.memory) m
+  LEFT JOIN accounts a ON a.account_id = m.author_account_id
  WHERE f.memory_id = $1 AND f.forgotten_at > $2 AND f.scope = 'server';
 
 -- name: read_forgotten_personal
@@ -13,9 +14,10 @@ SELECT m.server_memory_id AS memory_id, true AS is_server, m.server_id AS owner_
 SELECT m.personal_memory_id AS memory_id, false AS is_server, m.user_id AS owner_id, m.persona_lineage_id, m.content,
        m.audience, '{}'::text[] AS channel_disc_ids, false AS channel_scope_pending, m.subject_account_id,
        m.subject_user_id, m.source_platform, m.source_server_id, m.source_channel_id, m.manually_written,
-       m.last_reinforced_at, m.created_at, m.version, m.author_account_id, m.content_key,
-       (SELECT user_id FROM accounts a WHERE a.account_id = m.author_account_id) AS author_user_id
-  FROM forgotten_memories f, jsonb_populate_record(NULL::personal_memories, f.memory) m
+       m.last_reinforced_at, m.created_at, m.version, a.account_id AS author_account_id, a.user_id AS author_user_id
+  FROM forgotten_memories f
+ CROSS JOIN jsonb_populate_record(NULL::personal_memories, f.memory) m
+  LEFT JOIN accounts a ON a.account_id = m.author_account_id
  WHERE f.memory_id = $1 AND f.forgotten_at > $2 AND f.scope = 'personal';
 
 -- name: same_server
@@ -40,8 +42,13 @@ SELECT min(m.personal_memory_id)
 
 -- name: restore_server
 -- Under the lock: brings a server memory back under its id, with event and revision; no row when there is no copy.
+-- Its source and author may be gone meanwhile.
 WITH back AS (
-    DELETE FROM forgotten_memories WHERE memory_id = $1 AND forgotten_at > $2 AND scope = 'server' RETURNING memory
+    DELETE FROM forgotten_memories WHERE memory_id = $1 AND forgotten_at > $2 AND scope = 'server'
+    RETURNING memory || jsonb_build_object(
+        'source_server_id', (SELECT server_id FROM servers WHERE server_id = (memory ->> 'source_server_id')::bigint),
+        'author_account_id',
+        (SELECT account_id FROM accounts WHERE account_id = (memory ->> 'author_account_id')::bigint)) AS memory
 ), restored AS (
     INSERT INTO server_memories
     SELECT m.* FROM back, jsonb_populate_record(NULL::server_memories, back.memory) m
@@ -56,8 +63,13 @@ SELECT server_memory_id AS memory_id, raise_revision('server:' || server_id) FRO
 
 -- name: restore_personal
 -- Under the lock: brings a personal memory back under its id, with event and revision; no row when there is no copy.
+-- Its source and author may be gone meanwhile.
 WITH back AS (
-    DELETE FROM forgotten_memories WHERE memory_id = $1 AND forgotten_at > $2 AND scope = 'personal' RETURNING memory
+    DELETE FROM forgotten_memories WHERE memory_id = $1 AND forgotten_at > $2 AND scope = 'personal'
+    RETURNING memory || jsonb_build_object(
+        'source_server_id', (SELECT server_id FROM servers WHERE server_id = (memory ->> 'source_server_id')::bigint),
+        'author_account_id',
+        (SELECT account_id FROM accounts WHERE account_id = (memory ->> 'author_account_id')::bigint)) AS memory
 ), restored AS (
     INSERT INTO personal_memories
     SELECT m.* FROM back, jsonb_populate_record(NULL::personal_memories, back.memory) m

@@ -164,17 +164,19 @@ async def view(desk: Desk, call: Invocation, shelf: Shelf, rows: Sequence[Memory
         Refused: a guard forbids all of it.
     """
     guards, user_id = desk.writing.guards, call.account.user_id
-    labels = labels_of(call.place, call.persona.nickname)
     here: list[Memory] = [memory for memory in rows if admits(memory, call.place, (user_id,))]
+    mentioned = frozenset(key for memory in here for key in memory.mentioned)
+    server_id = call.place.server.server_id
+    standing = await desk.writing.repository.standing(subject_accounts(here), (), server_id, mentioned=mentioned)
+    labels = labels_of(call.place, call.persona.nickname, (), standing.mentioned)
     if shelf.is_personal:
         names = Names(call.persona.nickname, {}, {shelf.owner_id: call.account.display_name}, labels)
-        hiding = await guards.hidden_names(call.place.server.server_id, [call.account.account_id])
+        hiding = await guards.hidden_names(server_id, [call.account.account_id])
         hidden = hiding.around.without({normalise(call.account.display_name)})
     else:
         read = MemoryRead(shelf.scope, shelf.owner_id, None, shelf.lineage_id, call.account.account_id)
         if await guards.check_read(read) is not None:
             raise Refused(N_("This may not be shown now."))
-        standing = await desk.writing.repository.standing(subject_accounts(here), (), shelf.owner_id)
         withheld = await untellable(guards, read, here, standing.people)
         here = [memory for memory in here if memory.memory_id not in withheld]
         names = Names(call.persona.nickname, standing.names, {}, labels)

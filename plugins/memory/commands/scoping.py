@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agent.catalog import N_, translate
@@ -48,16 +49,7 @@ class Scoping:
             return await self._pending(call)
         memory_id = memory_id_of(int(word) if word.isascii() and word.isdecimal() else word)
         await check_writer(self._desk, call, memory_id)
-        asked = Invocation(
-            call.command,
-            {**call.options, "id": memory_id},
-            call.place,
-            call.account,
-            call.persona,
-            call.can_manage,
-            call.now,
-            call.locale,
-        )
+        asked = replace(call, options={**call.options, "id": memory_id})
         memory, _ = await find(self._desk, asked, server_shelf(call))
         names = str(call.options.get("channels") or "").replace(",", " ").split()
         if not names:

@@ -204,3 +204,13 @@ async def test_a_list_of_another_persona(counter: Counter) -> None:
     reply = await counter.run("memories list", persona="Nobody")
     assert (reply.ok, "Nobody" in reply.text) == (False, True)
     assert (await counter.run("memories list", persona="Isthmus")).ok
+
+
+async def test_a_mention_is_shown_as_the_name_of_whom_it_means(stage: Stage, counter: Counter) -> None:
+    await stage.enter(BEN)
+    await counter.memory("ask <@console:ben>")
+    await counter.memory("works with <@console:ben>", "personal memories add")
+    assert "ask @Ben [" in (await counter.run("memories list")).text
+    assert "works with @Ben [" in (await counter.run("personal memories list")).text
+    await stage.set_privacy(BEN, PrivacyLevel.FULL)
+    assert "Ben" not in (await counter.run("memories list")).text

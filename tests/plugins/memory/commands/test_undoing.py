@@ -106,3 +106,14 @@ async def test_two_undos_at_once_restore_once(stage: Stage, counter: Counter) ->
     replies = await asyncio.gather(*(counter.run("memories undo", id=memory_id) for _ in range(5)))
     assert sum(reply.ok for reply in replies) == 1
     assert len(await stage.rows("SELECT 1 FROM server_memories")) == 1
+
+
+async def test_a_source_and_an_author_that_are_gone_meanwhile_do_not_hinder(stage: Stage, counter: Counter) -> None:
+    memory_id = await removed(stage, "me")
+    async with stage.store.connection() as conn:
+        await conn.execute(
+            'UPDATE forgotten_memories SET memory = memory || \'{"source_server_id": 404, "author_account_id": 404}\''
+        )
+    assert (await counter.run("memories undo", id=memory_id)).ok
+    row = await counter.row(memory_id)
+    assert (row["source_server_id"], row["author_account_id"]) == (None, None)
