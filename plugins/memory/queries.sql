@@ -57,8 +57,9 @@ SELECT content, raise_revision('user:' || user_id) FROM gone WHERE personal_memo
 UPDATE accounts SET disclosed_at = $2 WHERE account_id = $1 AND disclosed_at IS NULL;
 
 -- name: count_saves
--- How many memories an account had the model save since a moment.
-SELECT count(*) FROM memory_events WHERE actor_account_id = $1 AND happened_at > $2 AND kind = 'created';
+-- How many memories an account had the model save since a moment; those of a file are not the model's.
+SELECT count(*) FROM memory_events
+ WHERE actor_account_id = $1 AND happened_at > $2 AND kind = 'created' AND source_tool IS DISTINCT FROM 'import';
 
 -- name: read_server
 -- One server memory by its id, of one server and lineage.

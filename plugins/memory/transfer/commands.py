@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
@@ -130,7 +131,7 @@ class TransferCommands:
 
     async def _import(self, call: Invocation, *, takes_server: bool, user_id: int | None) -> CommandReply:
         file = call.options["file"]
-        parsed = read_file(await file.read(MAX_FILE), file.name)
+        parsed = await asyncio.to_thread(read_file, await file.read(MAX_FILE), file.name)
         replaces = call.options.get("mode") == REPLACE
         asks = replaces and not call.options.get("sure")
         to = Whereto(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,7 +100,7 @@ class Exporter:
         personal = [row for row in snapshot.personal_rows if admits(_memory(row, MemoryScope.PERSONAL))]
         now = self._clock.now()
         await self._audit.record(_looks(reach, (*server, *personal)), now)
-        content = _written(snapshot, server, personal, now)
+        content = await asyncio.to_thread(_written, snapshot, server, personal, now)
         return Exported(
             content,
             len(server),

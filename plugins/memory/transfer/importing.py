@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -108,16 +109,7 @@ class Importer:
         spots = [entry.spot for entry in parsed.entries if entry.spot is not None]
         known = Known(await self._transfers.accounts(people), await self._transfers.servers(spots))
         limit = self._writing.settings.max_memory_length
-        planned: list[Planned] = []
-        faults: list[str] = []
-        for entry in parsed.entries:
-            try:
-                planned.append(plan(entry, target, known, limit, now))
-            except Fault as fault:
-                faults.append(f"entry {entry.number} ({entry.where}): {fault}")
-        if faults:
-            raise ImportRefused(*faults)
-        return planned
+        return await asyncio.to_thread(_planned, parsed, target, known, limit, now)
 
     async def _asked(self, planned: Planned) -> Planned:
         """Ask the guards, outside of any transaction."""
@@ -197,6 +189,24 @@ class Importer:
         for line in run.lines:
             if line.became is Became.EVICTED:
                 metrics.emit("memory_eviction", scope=str(line.entry.scope), decay_days=days)
+
+
+def _planned(parsed: Parsed, target: Target, known: Known, limit: int, now: datetime) -> list[Planned]:
+    """Return what is to be written of each entry; pure, and long enough for a thread.
+
+    Raises:
+        ImportRefused: a line each for what is wrong.
+    """
+    planned: list[Planned] = []
+    faults: list[str] = []
+    for entry in parsed.entries:
+        try:
+            planned.append(plan(entry, target, known, limit, now))
+        except Fault as fault:
+            faults.append(f"entry {entry.number} ({entry.where}): {fault}")
+    if faults:
+        raise ImportRefused(*faults)
+    return planned
 
 
 def _replaces_soundly(lines: Sequence[Line]) -> bool:
