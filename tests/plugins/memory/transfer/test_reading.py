@@ -2,6 +2,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from plugins.memory.transfer.entries import MAX_ENTRIES, ImportRefused, LineageKind, Person, Source, Spot
 from plugins.memory.transfer.reading import read_file
@@ -105,3 +107,50 @@ def test_unknown_fields_are_named() -> None:
         "field 'about.age': not taken over (entry 1)",
         "field 'mood': not taken over (entries 1, 2)",
     )
+
+
+leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+names = st.sampled_from(
+    [
+        *("format", "version", "lineages", "server_memories", "personal_memories", "content", "about", "person"),
+        *("place", "id", "tags", "lineage", "audience", "created_at", "memory", "results", "memories", "user_id"),
+        *("entries", "character_book", "spec", "data", "key", "keys", "disable", "personas", "timestamp"),
+    ]
+)
+values = st.recursive(
+    leaves | st.sampled_from(["isthmus-memories", 1, "default", "global", "server", "2026-01-01", "chara_card_v2"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names | st.text(max_size=5), inner, max_size=6),
+    max_leaves=30,
+)
+
+
+@given(values | st.dictionaries(names, values).map(lambda data: {**data, "format": "isthmus-memories", "version": 1}))
+def test_whatever_a_file_holds_it_is_read_or_refused_in_words(data: Any) -> None:
+    refused: tuple[str, ...] = ()
+    entries: tuple[Any, ...] = ()
+    try:
+        entries = read(data).entries
+    except ImportRefused as error:
+        refused = error.lines
+    assert bool(refused) is not bool(entries)
+    assert all("\n" not in line for line in refused)
+    assert all(entry.content.strip() for entry in entries)
+
+
+@given(st.binary())
+def test_whatever_bytes_a_file_has(content: bytes) -> None:
+    assert faults(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"format": "isthmus-memories", "version": ' + b"9" * 5000 + b"}",
+        b'{"server_memories": [{"content": "x", "user_id": 1, "timestamp": ' + b"9" * 5000 + b"}]}",
+        b'{"format": "isthmus-memories", "version": 1, "server_memories": [{"content": "x", "about": {"id": '
+        + b"9" * 5000
+        + b"}}]}",
+    ],
+)
+def test_numbers_of_thousands_of_digits(content: bytes) -> None:
+    assert len(faults(content)) == 1
