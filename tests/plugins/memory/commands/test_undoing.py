@@ -117,3 +117,21 @@ async def test_a_source_and_an_author_that_are_gone_meanwhile_do_not_hinder(stag
     assert (await counter.run("memories undo", id=memory_id)).ok
     row = await counter.row(memory_id)
     assert (row["source_server_id"], row["author_account_id"]) == (None, None)
+
+
+async def test_undos_and_saves_at_once_never_exceed_the_places(stage: Stage) -> None:
+    for path in ("memories", "personal memories"):
+        stage.configure(max_server_memories=10, max_personal_memories=10)
+        counter = Counter(stage)
+        gone = [await counter.memory(f"gone {number}", f"{path} add") for number in range(6)]
+        for memory_id in gone:
+            assert (await counter.run(f"{path} remove", ids=str(memory_id))).ok
+        stage.configure(max_server_memories=3, max_personal_memories=3)
+        full = Counter(stage)
+        replies = await asyncio.gather(
+            *(full.run(f"{path} undo", id=memory_id) for memory_id in gone),
+            *(full.run(f"{path} add", text=f"new {number}") for number in range(6)),
+        )
+        assert sum(reply.ok for reply in replies) == 3
+        kind = "server" if path == "memories" else "personal"
+        assert len(await stage.rows(f"SELECT 1 FROM {kind}_memories")) == 3  # noqa: S608 - one of two names
