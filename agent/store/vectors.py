@@ -19,6 +19,7 @@ QUERIES = load_queries(__name__, "vectors.sql")
 VECTORS: Final = "vector"
 TRIGRAMS: Final = "pg_trgm"
 REMEDY: Final = "install the PostgreSQL extension vector (pgvector; CREATE EXTENSION vector), then restart"
+TRIGRAMS_REMEDY: Final = "install the PostgreSQL extension pg_trgm (CREATE EXTENSION pg_trgm), then restart"
 
 
 async def has_extension(conn: Connection, name: str = VECTORS) -> bool:

@@ -41,6 +41,7 @@ class DocumentsPlugin:
 
         self._core = core
         self._library: Library = Library(core, self._settings)
+        await self._library.repository.prepare_vocabulary()
         core.embedding_worker.add(self._library.vectors)
 
     @hookimpl
@@ -80,14 +81,21 @@ class DocumentsPlugin:
     @hookimpl
     async def health(self) -> Sequence[Health]:
         """Tell how many documents there are, and whether they can be searched by meaning."""
-        from agent.store.vectors import REMEDY
+        from agent.store.vectors import REMEDY, TRIGRAMS_REMEDY
 
+        repository = self._library.repository
         try:
-            documents, parts = await self._library.repository.counts()
-            counts = Health("documents", "ok", f"{documents} documents of {parts} parts")
-            if await self._library.repository.has_vectors():
-                return (counts, await self._core.embedding_worker.health(self._library.vectors.name))
+            documents, parts = await repository.counts()
+            lines = [Health("documents", "ok", f"{documents} documents of {parts} parts")]
+            if await repository.has_vectors():
+                lines.append(await self._core.embedding_worker.health(self._library.vectors.name))
+            else:
+                text = "pgvector is missing: only words are searched"
+                lines.append(Health("documents search", "warn", text, REMEDY))
+            if not await repository.prepare_vocabulary():
+                text = "pg_trgm is missing: words are found only as they are written"
+                lines.append(Health("documents spelling", "warn", text, TRIGRAMS_REMEDY))
         except (StoreError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             remedy = "check [database] url, then run: isthmus migrate"
             return (Health("documents", "fail", f"they cannot be read ({type(error).__name__})", remedy),)
-        return (counts, Health("documents search", "warn", "pgvector is missing: only words are searched", REMEDY))
+        return lines

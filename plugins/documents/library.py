@@ -78,13 +78,14 @@ class Library:
             uploader=upload.uploader,
             now=self._core.clock.now(),
         )
-        await self._grown(document.parts)
+        await self._learn(document)
         self._wake(document.document_id)
         return document
 
     async def edit(self, document: Document, chunk: Chunk, content: str) -> bool:
         """Give a part another text; tell whether it was still as it had been read."""
         version = await self.repository.edit_chunk(document, chunk, clean(content).strip(), self._core.clock.now())
+        await self._learn(document)
         self._wake(chunk.chunk_id)
         return version is not None
 
@@ -92,6 +93,7 @@ class Library:
         """Give a document another title, and return it as it is kept."""
         kept = one_title(title) or document.title
         await self.repository.rename(document, kept, self._core.clock.now())
+        await self._learn(document)
         self._wake(document.document_id)  # the worker leaves out what is locked
         return kept
 
@@ -130,13 +132,14 @@ class Library:
     def _wake(self, row_id: int) -> None:
         self._core.embedding_worker.wake(self.vectors.name, row_id)
 
-    async def _grown(self, parts: int) -> None:
-        if parts < MANY_PARTS:
-            return
+    async def _learn(self, document: Document) -> None:
+        """Let the search know of new words; a failure costs only a worse search."""
         try:
-            await self.repository.analyze()
+            await self.repository.learn_words(document.document_id)
+            if document.parts >= MANY_PARTS:
+                await self.repository.analyze()
         except (StoreError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-            _log.warning("documents_not_analysed", error=type(error).__name__)
+            _log.warning("words_not_learned", error=type(error).__name__)
         self._frequent.expire()
 
 

@@ -112,7 +112,8 @@ SELECT content FROM gone;
 
 -- name: search
 -- The parts that fit best by meaning and by words among the documents that are admitted in a place.
--- Each word counts by its rarity among these documents, and more in a short part than in a long one.
+-- Each word counts by its rarity among these documents, and more in a short part than in a long one; for a word that no
+-- document holds, those that are written almost alike count by their likeness.
 WITH admitted AS MATERIALIZED (
     SELECT d.document_id, d.title, d.parts FROM documents d WHERE document_is_admitted(d, $1, $2, $3, $4, $5)
 ), near AS MATERIALIZED (
@@ -121,14 +122,20 @@ WITH admitted AS MATERIALIZED (
      WHERE v.group_id IN (SELECT document_id FROM admitted) AND v.model = $7
      ORDER BY CASE WHEN vector_dims(v.embedding) = $9 THEN v.embedding <#> $8::real[]::vector END
      LIMIT $10
+), asked AS MATERIALIZED (
+    SELECT word, 1.0::real AS likeness FROM unnest($6::text[]) AS term (word)
+     UNION ALL SELECT word, similarity FROM similar_words('document_words', $6::text[], 0.4, 3)
 ), hits AS MATERIALIZED (
-    SELECT term.word, c.chunk_id, c.length
-      FROM unnest($6::text[]) AS term (word)
+    SELECT asked.word, asked.likeness, c.chunk_id, c.length
+      FROM asked
      CROSS JOIN LATERAL (
          SELECT chunk_id, length(words) FROM document_chunks
-          WHERE words @@ term.word::tsquery AND document_id IN (SELECT document_id FROM admitted)) AS c
+          WHERE words @@ quote_literal(asked.word)::tsquery
+            AND document_id IN (SELECT document_id FROM admitted)
+          LIMIT 1000) AS c
 ), weights AS (
-    SELECT word, ln(1 + (SELECT sum(parts) FROM admitted)::real / count(*)) AS weight FROM hits GROUP BY word
+    SELECT word, max(likeness) * ln(1 + (SELECT sum(parts) FROM admitted)::real / count(DISTINCT chunk_id)) AS weight
+      FROM hits GROUP BY word
 ), scored AS MATERIALIZED (
     SELECT chunk_id, sum(weight * 2.2 / (1.3 + 0.9 * length / 100.0)) AS score
       FROM hits JOIN weights USING (word)
@@ -149,14 +156,20 @@ SELECT c.chunk_id, c.document_id, c.ordinal, c.heading, c.content, c.version, c.
 -- The same by words alone, where there are no vectors or no model.
 WITH admitted AS MATERIALIZED (
     SELECT d.document_id, d.title, d.parts FROM documents d WHERE document_is_admitted(d, $1, $2, $3, $4, $5)
+), asked AS MATERIALIZED (
+    SELECT word, 1.0::real AS likeness FROM unnest($6::text[]) AS term (word)
+     UNION ALL SELECT word, similarity FROM similar_words('document_words', $6::text[], 0.4, 3)
 ), hits AS MATERIALIZED (
-    SELECT term.word, c.chunk_id, c.length
-      FROM unnest($6::text[]) AS term (word)
+    SELECT asked.word, asked.likeness, c.chunk_id, c.length
+      FROM asked
      CROSS JOIN LATERAL (
          SELECT chunk_id, length(words) FROM document_chunks
-          WHERE words @@ term.word::tsquery AND document_id IN (SELECT document_id FROM admitted)) AS c
+          WHERE words @@ quote_literal(asked.word)::tsquery
+            AND document_id IN (SELECT document_id FROM admitted)
+          LIMIT 1000) AS c
 ), weights AS (
-    SELECT word, ln(1 + (SELECT sum(parts) FROM admitted)::real / count(*)) AS weight FROM hits GROUP BY word
+    SELECT word, max(likeness) * ln(1 + (SELECT sum(parts) FROM admitted)::real / count(DISTINCT chunk_id)) AS weight
+      FROM hits GROUP BY word
 ), scored AS (
     SELECT chunk_id, sum(weight * 2.2 / (1.3 + 0.9 * length / 100.0)) AS score
       FROM hits JOIN weights USING (word)
@@ -202,9 +215,9 @@ SELECT count(*) FROM kept;
 -- Removes the vectors of parts whose text has changed.
 DELETE FROM document_vectors WHERE row_id = ANY ($1::bigint[]);
 
--- name: prepare_vectors
--- Makes the table of vectors if pgvector is there, and tells whether it is.
-SELECT prepare_vector_table('document_vectors', 'document_chunks', 'chunk_id');
+-- name: learn_words
+-- Adds the words of a document to those that a question may resemble.
+SELECT document_words_learn($1);
 
 -- name: analyze
 -- Lets PostgreSQL learn anew which words are frequent.

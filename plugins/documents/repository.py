@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import asyncpg
 
-from agent.search_words import quoted, words_to_keep
+from agent.search_words import words_to_keep
 from agent.store.queries import load_queries
-from agent.store.vectors import prepare_vector_table
+from agent.store.vectors import TRIGRAMS, has_extension, prepare_vector_table
 from plugins.documents.document import (
     Chunk,
     Document,
@@ -175,14 +175,13 @@ class DocumentRepository:
         self, viewer: Viewer, query: RecallQuery, terms: Sequence[str], limit: int = NEAREST
     ) -> Sequence[Found]:
         """Return the parts that fit best by meaning and by words, with both scores as they are."""
-        words = [quoted(term) for term in terms]
         has_vectors = query.vector is not None and query.model is not None and await self.has_vectors()
         async with self._store.connection() as conn:
             if has_vectors and query.vector is not None:
                 vector = (query.model, query.vector, len(query.vector))
-                rows = await conn.fetch(QUERIES["search"], *_seen_by(viewer), words, *vector, limit)
+                rows = await conn.fetch(QUERIES["search"], *_seen_by(viewer), terms, *vector, limit)
             else:
-                rows = await conn.fetch(QUERIES["search_words"], *_seen_by(viewer), words, limit)
+                rows = await conn.fetch(QUERIES["search_words"], *_seen_by(viewer), terms, limit)
         return [
             Found(chunk_from_row(row), row["title"], row["lexical"], row["cosine"], row["updated_at"]) for row in rows
         ]
@@ -209,6 +208,16 @@ class DocumentRepository:
     async def forget_uploader(self, conn: Connection, account_id: int) -> int:
         """Take an account's name off what it has uploaded; return how many documents that were."""
         return int((await conn.execute(QUERIES["forget_uploader"], account_id)).split()[-1])
+
+    async def prepare_vocabulary(self) -> bool:
+        """Tell whether words that are written almost alike can be found."""
+        async with self._store.connection() as conn:
+            return await has_extension(conn, TRIGRAMS)
+
+    async def learn_words(self, document_id: int) -> None:
+        """Let questions resemble the words of a document; after its commit, so that nobody waits for it."""
+        async with self._store.connection() as conn:
+            await conn.execute(QUERIES["learn_words"], document_id)
 
     async def analyze(self) -> None:
         """Let PostgreSQL learn which words are frequent."""

@@ -74,7 +74,9 @@ class Shelf:
         title, uploader = more.pop("title", "Title"), more.pop("uploader", None)
         read = as_read(*contents, title=title, **more)
         place = where if isinstance(where, Scope) else scope(where)
-        return await self.repository.add(read, title, place, digest=digest, size=1, uploader=uploader, now=NOW)
+        document = await self.repository.add(read, title, place, digest=digest, size=1, uploader=uploader, now=NOW)
+        await self.repository.learn_words(document.document_id)
+        return document
 
     async def chunks(self, document: Document) -> Sequence[Chunk]:
         return await self.repository.chunks(document.document_id, 1_000)

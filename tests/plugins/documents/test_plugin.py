@@ -376,6 +376,18 @@ async def test_without_pgvector_the_doctor_says_so(database_url: str) -> None:
         assert [(line.name, line.state) for line in lines] == [("documents", "ok"), ("documents search", "warn")]
 
 
+async def test_without_trigrams_the_doctor_says_so(room: Room) -> None:
+    async with room.agent.core.store.connection() as conn:
+        await conn.execute("DROP EXTENSION pg_trgm")
+        await conn.execute(
+            "CREATE OR REPLACE FUNCTION prepare_extension(p_name text) RETURNS boolean LANGUAGE sql AS 'SELECT false'"
+        )
+    await room.add()
+    assert await room.recalled("when do raids begin?") is not None
+    lines = [line for lines in await room.agent.plugins.collect("health") for line in lines]
+    assert [line.name for line in lines if line.state == "warn"] == ["documents spelling"]
+
+
 async def test_a_person_leaves_no_name_behind(room: Room) -> None:
     document_id = await room.add()
     core = room.agent.core

@@ -42,6 +42,47 @@ async def test_languages_without_spaces_are_found(shelf: Shelf) -> None:
     assert set(await shelf.find(server, "กรุงเทพ")) == {"พรุ่งนี้เจอกันที่กรุงเทพ"}
 
 
+async def test_a_slip_and_another_ending_find_what_is_written_almost_alike(shelf: Shelf) -> None:
+    server = await shelf.server()
+    await shelf.add(server, "The krakens sleep.", "Raids begin.", "A whale sings.", title="x")
+    assert set(await shelf.find(server, "kraekns krakkens")) == {"The krakens sleep."}
+    assert set(await shelf.find(server, "when did the raid beginn")) == {"Raids begin."}
+    exact = (await shelf.find(server, "krakens"))["The krakens sleep."][0]
+    assert 0 < (await shelf.find(server, "kraken"))["The krakens sleep."][0] < exact
+    assert await shelf.find(server, "planets") == {}
+    other = await shelf.server()
+    await shelf.add(other, "One kraken.", title="x")
+    assert await shelf.find(other, "krakens") == {}, "the word is known: nothing else is looked for"
+
+
+async def test_without_trigrams_only_the_words_themselves_are_found(shelf: Shelf) -> None:
+    server = await shelf.server()
+    await shelf.add(server, "The krakens sleep.", title="x")
+    async with shelf.store.connection() as conn:
+        await conn.execute("DROP EXTENSION pg_trgm CASCADE")
+    assert await shelf.find(server, "kraken") == {}
+    assert set(await shelf.find(server, "krakens")) == {"The krakens sleep."}
+    assert await shelf.repository.prepare_vocabulary()
+    assert set(await shelf.find(server, "kraken")) == {"The krakens sleep."}
+
+
+async def test_no_word_outlives_its_document(shelf: Shelf) -> None:
+    server, other = await shelf.server(), await shelf.server()
+    first = await shelf.add(server, "secret kraken", "common whale", title="x")
+    await shelf.add(other, "common boat", title="x")
+    words = "SELECT array_agg(word ORDER BY word) FROM document_words"
+    assert await shelf.value(words) == ["boat", "common", "kraken", "secret", "whale"]
+    chunk = (await shelf.chunks(first))[0]
+    await shelf.repository.edit_chunk(first, chunk, "hidden kraken", first.created_at)
+    assert await shelf.value(words) == ["boat", "common", "kraken", "whale"]
+    await shelf.repository.learn_words(first.document_id)
+    assert await shelf.value(words) == ["boat", "common", "hidden", "kraken", "whale"]
+    await shelf.repository.remove_chunk(chunk.chunk_id, first.created_at)
+    assert await shelf.value(words) == ["boat", "common", "whale"]
+    await shelf.value("DELETE FROM servers WHERE server_id = $1", server)
+    assert await shelf.value(words) == ["boat", "common"]
+
+
 async def test_title_and_heading_are_searched_too(shelf: Shelf) -> None:
     server = await shelf.server()
     await shelf.add(server, "Begin at eight.", title="Guild guide", heading="Raids")
