@@ -1,12 +1,13 @@
 """`isthmus memory …`, as an operator types it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent import logs
 from agent.cli.entry import run_command
 
 type Run = Callable[..., tuple[int, str, str]]
@@ -15,7 +16,9 @@ GAMES, TEA = "game night is on Friday", "likes tea"
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str) -> Run:
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
+) -> Iterator[Run]:
     """Run one command line after the other on one database, with three memories in it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOGNAME", "max")
@@ -38,7 +41,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         arguments = json.dumps({"memory_content": text, "memory_scope": scope, "target_user": "me"})
         code, out, err = run("tools", "call", "create_long_term_memory", arguments, *place)
         assert code == 0, out + err
-    return run
+    yield run
+    logs.configure()  # a command leaves them silent
 
 
 def data(run: Run, *words: str) -> Any:
