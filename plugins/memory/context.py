@@ -98,7 +98,7 @@ class StandingContext:
             personal = await self._personal_memories(turn, people, rows, standing)
         except Exception as error:  # noqa: BLE001 - the same
             _leave_out("personal", error)
-        self._seen.show(turn.turn_id, (*server.memories, *personal.memories))
+        self._seen.show(turn.turn_id, server, personal)
         self._forgetting.collector.put(turn.turn_id, server, personal)
         return (
             *block(Tag.KNOWLEDGE_SERVER_MEMORIES, server.awake(standing.asleep)),

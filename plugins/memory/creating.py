@@ -102,7 +102,8 @@ def _request(toolbox: Toolbox, context: ToolContext, target: Target, content: st
     extra: dict[str, Json] = {"memory_scope": "target_user" if personal else "server_wide"}
     if target.note:
         extra["note"] = target.note
-    return Request(write, wording_of(target, context, toolbox.locale), extra, here_of(context))
+    shown = toolbox.seen.saying(context.turn_id, write)
+    return Request(write, wording_of(target, context, toolbox.locale), extra, here_of(context), shown)
 
 
 def wording_of(target: Target, context: ToolContext, locale: str) -> Wording:

@@ -61,6 +61,16 @@ UPDATE accounts SET disclosed_at = $2 WHERE account_id = $1 AND disclosed_at IS 
 SELECT count(*) FROM memory_events
  WHERE actor_account_id = $1 AND happened_at > $2 AND kind = 'created' AND source_tool IS DISTINCT FROM 'import';
 
+-- name: reinforce_server
+-- Lets server memory $1 count as fresh again if it is at version $2, with turn $3 and moment $4; tells whether it was.
+SELECT coalesce((SELECT cardinality(memories_reinforce(ARRAY[m.server_memory_id], $3, $4))
+                   FROM server_memories m WHERE m.server_memory_id = $1 AND m.version = $2), 0) > 0;
+
+-- name: reinforce_personal
+-- The same for a personal memory.
+SELECT coalesce((SELECT cardinality(memories_reinforce(ARRAY[m.personal_memory_id], $3, $4))
+                   FROM personal_memories m WHERE m.personal_memory_id = $1 AND m.version = $2), 0) > 0;
+
 -- name: read_server
 -- One server memory by its id, of one server and lineage.
 SELECT server_memory_id AS memory_id, true AS is_server, server_id AS owner_id, persona_lineage_id, content, audience,

@@ -136,6 +136,13 @@ class MemoryRepository:
             bool(row["untold"]),
         )
 
+    async def reinforce(self, conn: Connection, memory: Memory, turn_id: str | None, now: datetime) -> bool:
+        """Let a memory count as fresh again, with event and revision, unless it is gone or says something else."""
+        reinforced: bool = await conn.fetchval(
+            QUERIES[f"reinforce_{memory.scope}"], memory.memory_id, memory.version, turn_id, now
+        )
+        return reinforced
+
     async def edit(self, conn: Connection, memory: Memory, edit: Edit, actor: Actor, now: datetime) -> int | None:
         """Replace the content and return the new version; None when the memory is not at the edit's version."""
         version: int | None = await conn.fetchval(

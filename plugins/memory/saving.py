@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agent.privacy.guards import MemoryGuards
     from agent.store.pool import Store
     from agent.tools import Connection, Effect, Json
+    from plugins.memory.memory import Memory
     from plugins.memory.reading import Here
     from plugins.memory.settings import MemorySettings
 
@@ -50,6 +51,8 @@ class Request:
     """What the result says beyond status and ids."""
     here: Here | None = None
     """Where the result is read; None for another plugin, which shows it to nobody."""
+    shown: Memory | None = None
+    """What the turn was reminded of and now saves again: as long as it stands as it was shown, nothing is added."""
 
 
 async def _never() -> bool:
@@ -149,7 +152,7 @@ async def _transaction(
         if (denial := await writing.guards.recheck(conn, write)) is not None:
             return ToolResult(refused_save(denial.code), {"note": denial.text}), None
         now = writing.clock.now()
-        added = await _showing(writing, conn, request, await repository.add(conn, write, room, now))
+        added = await _showing(writing, conn, request, await _add(writing, conn, request, room, now))
         result = _result(added, request, room.cap)
         if added.outcome is Outcome.FULL:
             return result, None
@@ -159,6 +162,14 @@ async def _transaction(
                 raise _Untold
             await effect(conn, result, await _cards(writing, conn, request, added, now, untold=untold))
         return result, added
+
+
+async def _add(writing: Writing, conn: Connection, request: Request, room: Room, now: datetime) -> Added:
+    """Reinforce what the turn was shown in these words, whatever its lineage, audience or channels; else add."""
+    shown = request.shown
+    if shown is not None and await writing.repository.reinforce(conn, shown, request.write.source.turn_id, now):
+        return Added(Outcome.KNOWN, shown.memory_id)
+    return await writing.repository.add(conn, request.write, room, now)
 
 
 async def _showing(writing: Writing, conn: Connection, request: Request, added: Added) -> Added:

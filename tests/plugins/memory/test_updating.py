@@ -8,6 +8,8 @@ from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.preferences import Layer
 from agent.preferences_repository import choose
 from agent.tools import ToolContext, ToolResult, TurnLost
+from plugins.memory.recall import Admitted
+from plugins.memory.rendering import entry
 from plugins.memory.status import Status
 from plugins.memory.toolbox import SELF_TEACHING
 from tests.plugins.memory.stage import BACKROOM, DIRECT, DIRECT_CHANNEL, Stage, author
@@ -28,7 +30,7 @@ async def see(stage: Stage, context: ToolContext) -> None:
     user = context.account.user_id
     server, lineage = context.place.server.server_id, context.persona.lineage_id
     rows = await stage.repository.block(server, [] if user is None else [user], lineage)
-    stage.seen.show(context.turn_id, rows)
+    stage.seen.show(context.turn_id, Admitted(list(rows), [entry(row, row.content, "") for row in rows]))
 
 
 async def test_an_update_replaces_the_content_and_keeps_everything_else(stage: Stage) -> None:
