@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import plugins.memory  # noqa: F401 - so that the event loop of the first test does not wait for its imports
+from agent.identity.people import People
 from agent.models import usage_counters
 from agent.store.errors import DatabaseUnavailable
 from agent.store.inbound import Inbound
@@ -22,7 +22,7 @@ from agent.testing.fake_platform import FakePlatform
 STEPS: list[tuple[Any, str]] = [
     (Inbound, "receive"),
     (Inbound, "begin"),
-    (Inbound, "load_checkpoint"),
+    (People, "participants"),
     (Inbound, "write_checkpoint"),
     (Inbound, "finish"),
     (OutboxRows, "claim"),
