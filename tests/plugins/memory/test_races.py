@@ -14,6 +14,7 @@ import pytest
 from agent.contracts.people import PrivacyLevel
 from agent.privacy.repository import Privacy
 from agent.store.pool import ExternalServer, Store
+from plugins.memory.content import content_key
 from plugins.memory.repository import Actor, Edit, MemoryRepository, Room
 from plugins.memory.status import Status
 from tests.plugins.memory.race_worker import Job, one, writing_for
@@ -250,3 +251,64 @@ async def test_an_eviction_that_is_killed_took_both_steps_or_none(
     evicted = await world.rows("SELECT memory_id FROM memory_events WHERE kind = 'evicted' ORDER BY memory_id")
     assert copies == evicted
     await consistent(world, "server_memories")
+
+
+def is_in(result: dict[str, Any]) -> bool:
+    return result["status"] in {Status.SAVED, Status.SAVED_WITH_EVICTION, Status.ALREADY_KNOWN}
+
+
+async def test_128_writers_from_4_processes_on_one_owner(
+    repository: MemoryRepository, store: Store, world: World, database_url: str
+) -> None:
+    """Twins of one text, evictions and refusals at once: the cap holds at each moment, and every id means its row."""
+    server = await world.server()
+    cap, old, texts = 60, 20, 96
+    for number in range(old):
+        await save(repository, store, about_server(server, f"old {number}"), now=NOW - 4000 * DAY)
+    # 96 texts, 32 of them twice and in two processes, which do not say them in the same letters.
+    contents = [f"fact {number}" for number in range(texts)] + [f"FACT  {number * 3}!" for number in range(32)]
+    jobs = split(Job(database_url, "server", server, None, [], cap=cap, can_recall=True), contents)
+    ended, most = asyncio.Event(), 0
+
+    async def watch() -> None:
+        nonlocal most
+        while not ended.is_set():
+            most = max(most, len(await world.rows("SELECT FROM server_memories")))
+            await asyncio.sleep(0.002)
+
+    watching = asyncio.create_task(watch())
+    async with asyncio.timeout(60):
+        results = await race(jobs)
+    ended.set()
+    await watching
+    assert most == cap
+    statuses = Counter(result["status"] for result in results)
+    assert set(statuses) <= {
+        Status.SAVED,
+        Status.SAVED_WITH_EVICTION,
+        Status.ALREADY_KNOWN,
+        Status.SAVE_LIMIT_EXCEEDED,
+    }
+    assert statuses[Status.SAVED] == cap - old
+    assert statuses[Status.SAVED_WITH_EVICTION] == old
+    assert statuses.total() == len(contents) == 128
+    rows = await world.rows("SELECT server_memory_id AS id, content, content_key FROM server_memories")
+    by_id = {row["id"]: row["content_key"] for row in rows}
+    assert len(rows) == len(set(by_id.values())) == cap
+    said = [content for job in jobs for content in job.contents]
+    for content, result in zip(said, results, strict=True):
+        if is_in(result):
+            assert by_id[result["memory_id"]] == content_key(content)
+        else:
+            assert content_key(content) not in by_id.values()
+    await consistent_with_twins(world, statuses[Status.ALREADY_KNOWN])
+
+
+async def consistent_with_twins(world: World, known: int) -> None:
+    await consistent(world, "server_memories")
+    events = Counter(event["kind"] for event in await world.rows("SELECT kind FROM memory_events"))
+    assert events == {"created": 80, "evicted": 20, "reinforced": known}
+    copies = await world.rows("SELECT memory_id FROM forgotten_memories")
+    evicted = await world.rows("SELECT memory_id FROM memory_events WHERE kind = 'evicted'")
+    assert {row["memory_id"] for row in copies} == {row["memory_id"] for row in evicted}
+    assert len(copies) == 20
