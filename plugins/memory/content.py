@@ -24,6 +24,8 @@ _FAR_TOO_LONG: Final = 64
 _BRACES: Final = re.compile(r"([{}])")
 _TOKEN_NAME: Final = re.compile(r"[A-Za-z_][\w .:-]{0,63}")
 _HANDLE: Final = re.compile(r"@\{([^{}\s]{1,64})\}")
+_BRACED_MENTION: Final = re.compile(r"@(?:\{(?!(?:user|bot)\}))+")
+"""What could still become a handle: when it is shown, a name takes the place of a placeholder in it."""
 NO_LABELS: Final = Labels({})
 """Whoever is mentioned is "@someone"."""
 
@@ -64,7 +66,7 @@ def accept(raw: str, limit: int, user_name: str | None = None) -> Accepted | Emp
     """
     if len(raw) > limit * _FAR_TOO_LONG:
         return TooLong(len(raw), limit)
-    content = without_tokens(clean(raw)).strip()
+    content = without_handles(without_tokens(clean(raw))).strip()
     if not content or not _visible(content):
         return Empty()
     if user_name is not None:
@@ -97,6 +99,17 @@ def without_tokens(text: str) -> str:
             opened.clear()  # what holds this closing brace can be no token any more
         kept.append(piece)
     return "".join(kept)
+
+
+def without_handles(text: str) -> str:
+    """Return the text without handles: the model that repeats a memory shall mention nobody by it.
+
+    No token is newly made, since each brace that goes stands behind an `@`, which no token holds.
+    """
+    if "@{" not in text:
+        return text
+    plain = _HANDLE.sub(lambda handle: handle[0] if handle[1] in PLACEHOLDERS else f"@{handle[1]}", text)
+    return _BRACED_MENTION.sub("@", plain)
 
 
 def with_labels(content: str, participants: Iterable[Participant]) -> str:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.identity.handles import IN_TEXT
 from plugins.memory.content import Accepted, Empty, TooLong, accept, bare_name, content_key, fill, fold, without_tokens
 
 TOKEN = re.compile(r"\{[A-Za-z_][\w .:-]{0,63}\}")
@@ -84,6 +85,33 @@ def test_what_is_accepted_can_be_kept(raw: str, limit: int, name: str | None) ->
 @pytest.mark.parametrize("raw", ["", "  \n", "{char}", " {a}{b} ", "\x00\x07", "\u200b\u2060", "\ufe0f"])
 def test_nothing_left_is_no_content(raw: str) -> None:
     assert accept(raw, 100) == Empty()
+
+
+@pytest.mark.parametrize(
+    ("raw", "kept"),
+    [
+        ("ask @{ana~2} or @{1}", "ask @ana~2 or @1"),
+        ("@{user} and @{bot} and {user}", "@{user} and @{bot} and {user}"),
+        ("@{{user}}", "@{user}}"),
+        ("@{{{1}}}", "@1}}}"),
+        ("@{@{1}}", "@@1}"),
+        ("@{1{user}}", "@1{user}}"),
+        ("@{1{char}}", "@1"),
+        ("{ @{ }", "{ @ }"),
+    ],
+)
+def test_no_handle_is_kept_with_which_the_model_could_mention_somebody(raw: str, kept: str) -> None:
+    assert accept(raw, 100) == Accepted(kept)
+
+
+@given(BRACED | st.text("@{}user1~", max_size=30), st.sampled_from(["user", "1", "}"]))
+def test_what_is_shown_holds_no_handle(raw: str, name: str) -> None:
+    match accept(raw, 1000):
+        case Accepted(content):
+            assert accept(content, 1000) == Accepted(content)
+            assert IN_TEXT.search(fill(content, user=name, bot=name)) is None
+        case _:
+            pass
 
 
 def test_control_characters_go_and_lines_stay() -> None:
