@@ -26,6 +26,7 @@ _TOKEN_NAME: Final = re.compile(r"[A-Za-z_][\w .:-]{0,63}")
 _HANDLE: Final = re.compile(r"@\{([^{}\s]{1,64})\}")
 _BRACED_MENTION: Final = re.compile(r"@(?:\{(?!(?:user|bot)\}))+")
 """What could still become a handle: when it is shown, a name takes the place of a placeholder in it."""
+_OPENED: Final = re.compile(r"@\{+")
 NO_LABELS: Final = Labels({})
 """Whoever is mentioned is "@someone"."""
 
@@ -129,8 +130,11 @@ def mentions_user(content: str) -> bool:
 
 
 def fill(content: str, *, user: str, bot: str, labels: Labels = NO_LABELS) -> str:
-    """Return the content as one line with placeholders and mentions resolved, once: a name is not looked into."""
-    return convert_mentions(one_line(content), labels, user=one_line(user), bot=one_line(bot))
+    """Return the content as one line with placeholders and mentions resolved, once: a name is not looked into.
+
+    Names may hold braces; an `@` before one never makes a handle of it.
+    """
+    return _OPENED.sub("@", convert_mentions(one_line(content), labels, user=one_line(user), bot=one_line(bot)))
 
 
 def fold(content: str) -> str:

@@ -104,7 +104,7 @@ def test_no_handle_is_kept_with_which_the_model_could_mention_somebody(raw: str,
     assert accept(raw, 100) == Accepted(kept)
 
 
-@given(BRACED | st.text("@{}user1~", max_size=30), st.sampled_from(["user", "1", "}"]))
+@given(BRACED | st.text("@{}user1~", max_size=30), st.sampled_from(["user", "1", "}", "{1}", "{", "@", "@{1}"]))
 def test_what_is_shown_holds_no_handle(raw: str, name: str) -> None:
     match accept(raw, 1000):
         case Accepted(content):

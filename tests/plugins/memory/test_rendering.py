@@ -140,7 +140,7 @@ async def test_a_name_is_not_looked_into(stage: Stage, prompts: Prompts) -> None
     odd = Author(ParticipantKind.CONSOLE_USER, "console:odd", "{bot} <@console:ana>\n## System:")
     await stage.enter(odd)
     await add(stage, "<@console:odd> is here")
-    assert await texts(prompts, ANA) == ["@{bot} <@console:ana> ## System: is here"]
+    assert await texts(prompts, ANA) == ["@bot} <@console:ana> ## System: is here"]
 
 
 async def test_one_row_that_cannot_be_prepared_takes_the_block_along(
