@@ -60,6 +60,8 @@ class Hook:
 
     mode: Mode
     deadline: float
+    together: bool = False
+    """Whether plugins are asked at the same time instead of one after the other; their answers keep their order."""
 
 
 HOOKS: Final[dict[str, Hook]] = {}
@@ -68,11 +70,11 @@ HOOKS: Final[dict[str, Hook]] = {}
 _marker = pluggy.HookspecMarker(PROJECT)
 
 
-def _spec[F: Callable[..., Any]](mode: Mode, deadline: float = 5.0) -> Callable[[F], F]:
+def _spec[F: Callable[..., Any]](mode: Mode, deadline: float = 5.0, *, together: bool = False) -> Callable[[F], F]:
     """Declare a hook under its mode and deadline (seconds)."""
 
     def declare(function: F) -> F:
-        HOOKS[function.__name__] = Hook(mode, deadline)
+        HOOKS[function.__name__] = Hook(mode, deadline, together)
         return _marker(function)
 
     return declare
@@ -145,7 +147,7 @@ async def context_items(turn: Turn) -> Sequence[ContextItem]:
     """Called once a turn, while the prompt is built: return items in the cached prefix or the tail."""
 
 
-@_spec(Mode.COLLECT)
+@_spec(Mode.COLLECT, together=True)
 async def recall(turn: Turn, query: RecallQuery) -> Sequence[RecallCandidate]:
     """Called once a turn, after `context_items`: return what may be called back for the query.
 

@@ -6,6 +6,7 @@ counted, and the agent goes on.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -196,13 +197,17 @@ class PluginHost:
     async def _collect(
         self, name: str, values: Mapping[str, Any], plugins: Collection[str] | None
     ) -> list[tuple[str, Any]]:
+        calls = [
+            call
+            for call in self._find(name, Mode.COLLECT, values)
+            if (plugins is None or call.plugin in plugins)
+            and (call.plugin in self._started or self._may_ask_early(call))
+        ]
+        together = HOOKS[name].together and len(calls) > 1
+        answers = await asyncio.gather(*(self._caller.ask(call, values) for call in calls)) if together else None
         results: list[tuple[str, Any]] = []
-        for call in self._find(name, Mode.COLLECT, values):
-            if plugins is not None and call.plugin not in plugins:
-                continue
-            if call.plugin not in self._started and not self._may_ask_early(call):
-                continue
-            result = await self._caller.ask(call, values)
+        for number, call in enumerate(calls):
+            result = answers[number] if answers is not None else await self._caller.ask(call, values)
             if type(result) is Failure:
                 self._failures.note(result)
                 if name in _ALL_OR_NOTHING:

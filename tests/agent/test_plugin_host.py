@@ -325,3 +325,19 @@ async def test_tools_bear_the_name_of_the_plugin_that_gave_them() -> None:
     host = await started(Pretends())
     ((tool,),) = await host.collect("register_tools")
     assert tool.owner == "pretends"
+
+
+async def test_recall_asks_plugins_at_the_same_time_and_keeps_their_order() -> None:
+    both = asyncio.Barrier(2)
+
+    class Meets:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        @hookimpl
+        async def recall(self, turn: Any, query: Any) -> list[Any]:
+            await both.wait()
+            return []
+
+    host = await started(Meets("z"), Meets("a"))
+    assert await host.collect_by_plugin("recall", turn=None, query=None) == [("z", ()), ("a", ())]
