@@ -54,6 +54,7 @@ from plugins.memory.settings import DecaySettings, MemorySettings
 GOALS: Final = {
     "one_writer_over_bare_p50": 1.3,
     "saves_per_second": 900,
+    "saves_per_second_with_slow_fsync": 700,
     "many_owners_p95_ms": 50,
     "hot_owner_p95_ms": 80,
     "beside_hot_owner_p95_ms": 10,
@@ -64,6 +65,8 @@ GOALS: Final = {
     "longest_stall_ms": 20,
 }
 STALL: Final = GOALS["longest_stall_ms"] / 1000
+SLOW_FSYNC: Final = {"commit_delay": "2000", "commit_siblings": "0"}
+"""As if each fsync took 2 ms longer: whoever writes the log out waits so long while it holds the log."""
 NOW: Final = datetime(2026, 3, 1, tzinfo=UTC)
 _numbers = count()
 
@@ -196,6 +199,17 @@ async def many_writers(bench: Bench, scale: Scale) -> dict[str, Any]:
     return figures
 
 
+async def slow_fsync(url: str, hooks: PluginHost, scale: Scale) -> dict[str, Any]:
+    """Measure many writers over as many owners on a disk that takes 2 ms more for each fsync."""
+    async with Store(ExternalServer(url), settings=SLOW_FSYNC) as store:
+        bench = Bench(store, hooks)
+        owners = [await bench.server() for _ in range(scale.writers)]
+        return {
+            "bare": await writers(bench.bare, owners, scale.each),
+            "save": await writers(bench.save, owners, scale.each),
+        }
+
+
 async def turn_of(bench: Bench, scale: Scale) -> Turn:
     """Fill a server and its people with memories, and return a turn in which all of them take part."""
     number = next(_numbers)
@@ -321,6 +335,7 @@ async def measure(url: str, scale: Scale) -> dict[str, Any]:
         figures = {
             "one_writer": await one_writer(bench, scale),
             "many_writers": await many_writers(bench, scale),
+            "many_writers_with_slow_fsync": await slow_fsync(url, hooks, scale),
             "context": await contexts(bench, scale),
             "recall": await recalls(bench, scale),
         }
