@@ -1,6 +1,7 @@
-"""One of two processes that remind their model of what both write: `python -m tests.plugins.memory.cache_worker DSN`.
+"""One of two processes that remind their model of what both write.
 
-Takes one JSON list a line, `[number, operation, argument…]`, and says `[number, result]` for each as it ends.
+`python -m tests.plugins.memory.cache_worker DSN SEED LISTENS`
+takes one JSON list a line, `[number, operation, argument…]`, and says `[number, result]` for each as it ends.
 """
 
 import asyncio
@@ -90,9 +91,10 @@ class Side:
         self._turn: Turn | None = None
         self._turns = 0
 
-    async def open(self) -> None:
+    async def open(self, *, listens: bool) -> None:
         self._turn = await Prompts(self._stage).turn(author("Ana"))
-        self._invalidation.start()
+        if listens:
+            self._invalidation.start()
 
     async def close(self) -> None:
         await self._invalidation.stop()
@@ -183,7 +185,7 @@ class Side:
             self._invalidation.announce(self._owners[MemoryScope(scope)])
 
 
-async def serve(dsn: str, seed: int) -> None:
+async def serve(dsn: str, seed: int, *, listens: bool) -> None:
     running: set[asyncio.Task[None]] = set()
 
     async def answer(number: int, operation: str, *values: Any) -> None:
@@ -199,7 +201,7 @@ async def serve(dsn: str, seed: int) -> None:
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     async with Store(ExternalServer(dsn), size=10) as store:
         side = Side(store, seed)
-        await side.open()
+        await side.open(listens=listens)
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         while line := await reader.readline():
@@ -211,4 +213,4 @@ async def serve(dsn: str, seed: int) -> None:
 
 if __name__ == "__main__":
     logs.configure("json", "error", sys.stderr)
-    asyncio.run(serve(sys.argv[1], int(sys.argv[2])))
+    asyncio.run(serve(sys.argv[1], int(sys.argv[2]), listens=sys.argv[3] == "yes"))

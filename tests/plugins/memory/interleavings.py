@@ -149,18 +149,19 @@ class Interleavings:
 
 
 @asynccontextmanager
-async def two_processes(database_url: str, seed: int) -> AsyncIterator[Interleavings]:
-    """This process and another, on one database."""
-    command = (sys.executable, "-m", "tests.plugins.memory.cache_worker", database_url, str(seed))
+async def two_processes(database_url: str, seed: int, *, listens: bool = True) -> AsyncIterator[Interleavings]:
+    """This process and another, on one database; neither ever hears of the other's changes unless it `listens`."""
+    command = (sys.executable, "-m", "tests.plugins.memory.cache_worker")
+    arguments = (database_url, str(seed), "yes" if listens else "no")
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdin=pipe, stdout=pipe)
+    process = await asyncio.create_subprocess_exec(*command, *arguments, cwd=ROOT, stdin=pipe, stdout=pipe)
     assert process.stdout is not None
     assert await process.stdout.readline() == b"ready\n"
     remote = Remote(process)
     try:
         async with Store(ExternalServer(database_url), size=10) as store:
             here = Side(store, seed + 1)
-            await here.open()
+            await here.open(listens=listens)
             try:
                 yield Interleavings((here, remote), seed)
             finally:
