@@ -24,7 +24,7 @@ from plugins.memory.commands.desk import (
     shown_versions,
     view,
 )
-from plugins.memory.rendering import line, shown_text
+from plugins.memory.rendering import NOBODY, line, shown_text
 from plugins.memory.rules import is_dormant
 
 if TYPE_CHECKING:
@@ -206,6 +206,7 @@ def _told(locale: str, memory: Memory, told: Provenance, subject: str) -> list[s
     where = " ".join(
         [f"#{one_line(told.channel or memory.source_channel_id or '?')}", f"({one_line(told.server or told.platform)})"]
     )
+    about = (told.server or told.platform) if subject == NOBODY else subject
     origin = translate(locale, _ORIGINS.get(told.origin, told.origin))
     audience = translate(locale, _AUDIENCES[memory.audience.value])
     unknown = translate(locale, "not known")
@@ -217,7 +218,7 @@ def _told(locale: str, memory: Memory, told: Provenance, subject: str) -> list[s
         translate(locale, "When: {time} UTC", time=moment),
         translate(locale, "Message: {message}", message=told.message_id or unknown),
         translate(locale, "Tool: {tool}", tool=told.tool or unknown),
-        translate(locale, "About: {subject}", subject=one_line(subject)),
+        translate(locale, "About: {subject}", subject=one_line(about)),
         translate(locale, "Told: {audience}", audience=audience),
         translate(locale, "Version: {version}", version=memory.version),
     ]

@@ -174,6 +174,11 @@ async def test_why_tells_who_where_when_which_message_and_which_tool(stage: Stag
     assert (seen.actor, seen.act, seen.via) == ("Ben", Act.READ, "/memories why")
 
 
+async def test_what_is_about_nobody_is_about_the_server(stage: Stage, counter: Counter) -> None:
+    memory_id = await learned(stage, "game night is on Friday")
+    assert "About: home" in (await counter.run("memories why", id=memory_id)).text.splitlines()
+
+
 async def test_why_names_nobody_who_hides(stage: Stage, counter: Counter) -> None:
     memory_id = await learned(stage, "a fact", who=BEN)
     await stage.set_privacy(BEN, PrivacyLevel.FULL)
