@@ -72,7 +72,7 @@ class Terminal:
         deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
             self._read()
-        return self.process.wait(1)
+        return self.process.wait(60)
 
     def close(self) -> None:
         if self.process.poll() is None:

@@ -175,7 +175,8 @@ async def test_what_is_too_old_or_tried_twice_is_abandoned(inbound: Inbound, sto
 async def test_two_that_recover_at_once_take_each_event_once(store: Store, clock: ManualClock) -> None:
     for number in range(20):
         await Inbound(store, clock, OTHER).receive(a_message(number=number), "c", wanted=True)
-    found = await asyncio.gather(*(Inbound(store, clock, worker).recover(["fake"]) for worker in (31, 32, 33)))
+    async with alive(store, 31), alive(store, 32), alive(store, 33):
+        found = await asyncio.gather(*(Inbound(store, clock, worker).recover(["fake"]) for worker in (31, 32, 33)))
     ids = [event.event_id for events in found for event in events]
     assert len(ids) == len(set(ids)) == 20
 
