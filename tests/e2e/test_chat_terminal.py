@@ -70,9 +70,13 @@ class Terminal:
 
     def end(self) -> int:
         deadline = time.monotonic() + PATIENCE
+        pressed_again = time.monotonic() + 5
         while self.process.poll() is None and time.monotonic() < deadline:
             self._read()
-        return self.process.wait(60)
+            if time.monotonic() > pressed_again:  # a key between two prompts is lost, and a person presses it again
+                self.type("\x04")
+                pressed_again += 5
+        return self.process.wait(1)
 
     def close(self) -> None:
         if self.process.poll() is None:
