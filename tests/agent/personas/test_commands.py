@@ -52,6 +52,7 @@ class House:
         """Say something and return the name under which it is answered."""
         self.model.say("Well.")
         answer = await self.platform.answer(await self.platform.say("ana", text, **more))
+        await self.agent.idle()  # nobody replies to an answer before it is noted who gave it
         return answer.author.display_name
 
 
