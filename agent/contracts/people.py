@@ -10,7 +10,7 @@ from agent.identity.keys import ParticipantKey, ParticipantKind
 
 
 class PrivacyLevel(StrEnum):
-    """What a person lets the agent keep (issue of privacy: the plugin adds the commands)."""
+    """What a person lets the agent keep; docs/privacy.md says what each level means."""
 
     NONE = "none"
     """No restriction."""
