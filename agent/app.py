@@ -13,6 +13,7 @@ from agent.bridge import BridgeStartFailed
 from agent.bridge_loader import LoadedBridges, load_bridges
 from agent.clock import RandomIds, SystemClock
 from agent.dispatch import Dispatcher
+from agent.places import conversation_key
 from agent.plugin_loader import load_plugins
 from agent.presence import Presence
 from agent.store.errors import StoreError
@@ -214,7 +215,7 @@ class Agent:
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
         """Abort the running turn of a channel and drop what waits; tell whether there was one."""
-        aborted = await self._parts.queue.abort(f"{server.platform}/{channel.external_id}")
+        aborted = await self._parts.queue.abort(conversation_key(server.platform, channel))
         for job in aborted:
             with contextlib.suppress(TurnLost):
                 await self._parts.inbound.finish(job.event, Outcome.ABANDONED)

@@ -68,3 +68,8 @@ class RandomIds:
         """Return a fresh ULID."""
         value = (int(self._clock.now().timestamp() * 1000) << 80) | secrets.randbits(80)
         return "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def short_id(ids: Ids) -> str:
+    """Return a fresh error id, short enough to be told by a person: the random end of an identifier."""
+    return ids.new()[-8:]

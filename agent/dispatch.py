@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent import logs
 from agent.catalog import translate
+from agent.clock import short_id
 from agent.commands import Command, CommandReply, Invocation, Rights
 from agent.core_commands import core_commands
 from agent.personas.calling import default_of
@@ -74,7 +75,7 @@ class Dispatcher:
             log.warning("command_without_database", command=command.path, reason=str(error))
             return _failed(translate(locale, "My memory is out of reach just now. Please try again in a minute."))
         except Exception:
-            error_id = self._core.ids.new()[-8:]
+            error_id = short_id(self._core.ids)
             log.exception("command_failed", command=command.path, error_id=error_id)
             return _failed(
                 translate(

@@ -94,11 +94,6 @@ class Place:
         """Return the platform's name, as in `console`."""
         return self.server.ref.platform
 
-    @property
-    def conversation(self) -> str:
-        """Return the key under which turns wait for one another: one at a time per channel."""
-        return f"{self.platform}/{self.channel.ref.external_id}"
-
     def admits_scope(self, channel_ids: tuple[str, ...]) -> bool:
         """Tell whether a channel scope admits this place: empty everywhere, else the channel or its parent (seed 2)."""
         ref = self.channel.ref
@@ -116,3 +111,8 @@ def audience_of_personal_memory(place: Place) -> Audience:
     if place.server.is_direct:
         return Audience.PERSON
     return Audience.OPEN if place.channel.ref.visibility is Visibility.EVERYONE else Audience.CHANNEL
+
+
+def conversation_key(platform: str, channel: ChannelRef) -> str:
+    """Return the key under which events, turns and messages of one channel wait for one another."""
+    return f"{platform}/{channel.external_id}"

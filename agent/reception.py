@@ -14,6 +14,7 @@ from agent.contracts.people import Speaker
 from agent.events import MessageCreated, MessageDeleted
 from agent.hookspecs import Attested, Hold, Unavailable
 from agent.models import usage_counters
+from agent.places import conversation_key
 from agent.seen_channels import SeenChannels
 from agent.store.errors import StoreError
 from agent.text import clean, clip, one_line
@@ -44,11 +45,6 @@ PATIENCE: Final = 30.0
 """Seconds that an event waits for a database that is away, before the bridge is told that it was not taken."""
 LONGEST_HOLD: Final = timedelta(seconds=30)
 NAME_LIMIT: Final = 200
-
-
-def conversation_of(event: Event) -> str:
-    """Return the key of the conversation that an event belongs to."""
-    return f"{event.platform}/{event.channel.external_id}"
 
 
 def cleaned(event: MessageCreated, limit: int) -> MessageCreated:
@@ -84,7 +80,7 @@ class Reception:
         Raises:
             StoreError: the database stayed away; the event was not taken, and the bridge should bring it again.
         """
-        conversation = conversation_of(event)
+        conversation = conversation_key(event.platform, event.channel)
         lock = self.order.setdefault(conversation, asyncio.Lock())
         async with lock:
             tries = count()
@@ -201,7 +197,7 @@ class Reception:
     def _enqueue(self, job: Job) -> None:
         if self.queue.is_closed:
             return  # the row stays, so that the next start goes on with it
-        if not self.queue.put(conversation_of(job.event), job):
+        if not self.queue.put(conversation_key(job.event.platform, job.event.channel), job):
             self.background.start(self._refuse(job, Reason.QUEUE_FULL))
 
     async def _refuse(self, job: Job, reason: Reason) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent import logs, metrics
 from agent.bridge import OutcomeUnknown, SendFailed, Sent
+from agent.places import conversation_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,7 +44,7 @@ class Sender:
             if posted.outbox_id in self._known:
                 continue
             self._known.add(posted.outbox_id)
-            channel = f"{posted.message.platform}/{posted.message.channel.external_id}"
+            channel = conversation_key(posted.message.platform, posted.message.channel)
             self._waiting.setdefault(channel, deque()).append(posted)
             if channel not in self._tasks:
                 self._tasks[channel] = asyncio.create_task(self._drain(channel), name=f"send {channel}")

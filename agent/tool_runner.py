@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from agent import metrics
+from agent.clock import short_id
 from agent.logs import get_logger
 from agent.text import clean, clip
 from agent.tools import Json, Tool, ToolContext, ToolResult, TurnLost
@@ -172,11 +173,6 @@ async def _guarded(tool: Tool, arguments: BaseModel, context: ToolContext) -> To
     if not isinstance(result, ToolResult):
         raise TypeError(f"the tool returned {type(result).__name__}, not a ToolResult")
     return result
-
-
-def short_id(ids: Ids) -> str:
-    """Return a fresh error id, short enough to be told by a person: the random end of an identifier."""
-    return ids.new()[-8:]
 
 
 def failed_result(error_id: str) -> ToolResult:

@@ -17,14 +17,14 @@ NAME_LIMIT: Final = 256
 _INPUT_LIMIT: Final = 1024
 """More of an input than this is never looked at."""
 
-# Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt, 16.0), which holds most bidirectional controls,
-# U+17B4, U+17B5 and the variation selectors; then the annotation marks, lone surrogates, and the controls that are
-# no white space.
-_IGNORED: Final = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+IGNORABLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-    "\ud800-\udfff\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]"
 )
+"""The inside of a character class: Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt, 16.0), which
+holds most bidirectional controls, U+17B4, U+17B5 and the variation selectors; then the annotation marks."""
+# Also lone surrogates, and the controls that are no white space.
+_IGNORED: Final = re.compile(f"[{IGNORABLE}\ud800-\udfff\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 # What may stand in a label is less strict: U+200C and U+200D join letters and emoji, U+FE0F makes emoji colourful.
 _HIDDEN: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"

@@ -11,6 +11,7 @@ import structlog
 
 from agent import logs, metrics
 from agent.catalog import translate
+from agent.clock import short_id
 from agent.models import usage_counters
 from agent.models.usage import Usage, cost_micros
 from agent.models.usage_counters import ModelUsage
@@ -78,7 +79,7 @@ class Flow:
                         return
                     except DatabaseUnavailable as error:
                         log.warning("turn_waits_for_database", reason=str(error))
-                error_id = self.core.ids.new()[-8:]
+                error_id = short_id(self.core.ids)
                 log.error("turn_given_up", error_id=error_id, attempts=attempt)
                 await self._patiently(lambda: self._excuse(job, error_id))
             except TurnLost:
@@ -108,7 +109,7 @@ class Flow:
         except (TurnLost, DatabaseUnavailable):
             raise
         except Exception:
-            error_id = self.core.ids.new()[-8:]
+            error_id = short_id(self.core.ids)
             log.exception("turn_failed", error_id=error_id)
             await self._excuse(job, error_id)
         else:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from agent import metrics
+from agent.clock import short_id
 from agent.logs import get_logger
 from agent.models.chat import ChatModel, text_of, usage_of
 from agent.models.errors import FailureKind, ModelFailed
@@ -20,7 +21,7 @@ from agent.models.retry import Retries
 from agent.models.usage import Usage
 from agent.models.wire import to_messages, wire_prompt
 from agent.text import clip
-from agent.tool_runner import run_tool, short_id
+from agent.tool_runner import run_tool
 from agent.tools import Effect, Json, Tool, ToolContext, ToolResult, TurnLost
 from agent.trace import TraceKind
 from agent.turn.loop_messages import (

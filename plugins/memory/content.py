@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from agent.identity.mentions import Labels, convert_mentions
-from agent.identity.names import normalise
+from agent.identity.names import IGNORABLE, normalise
 from agent.text import clean, one_line
 
 if TYPE_CHECKING:
@@ -34,10 +34,7 @@ _DOUBLE_QUOTES: Final = '"\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u2039\u203a
 _SINGLE_QUOTES: Final = "'\u2018\u2019\u201a\u201b\u2032\u02bc`"
 _CLOSING: Final = ".!?\u3002"  # NFKC has made these of the full-width forms and of the ellipsis
 _BLANK: Final = re.compile(r"\s+")
-IGNORABLE: Final = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
+_IGNORED: Final = re.compile(f"[{IGNORABLE}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +142,7 @@ def fold(content: str) -> str:
     """
     before, text = "", content
     while text != before:  # casefolding can open the way for another composition
-        before, text = text, IGNORABLE.sub("", unicodedata.normalize("NFKC", text).casefold())
+        before, text = text, _IGNORED.sub("", unicodedata.normalize("NFKC", text).casefold())
     text = _BLANK.sub(" ", text).strip()
     closed = _without_quotes(text).rstrip(_CLOSING + " ").strip()
     return _BLANK.sub(" ", closed) or text
@@ -170,4 +167,4 @@ def content_key(content: str) -> bytes:
 
 
 def _visible(content: str) -> bool:
-    return bool(IGNORABLE.sub("", content).strip())
+    return bool(_IGNORED.sub("", content).strip())
