@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from agent.bridge import Bridge
     from agent.clock import Clock, Ids
-    from agent.commands import Command, CommandReply
+    from agent.commands import Choice, Command, CommandCall, CommandReply
     from agent.contracts.cards import Card
     from agent.contracts.context import Prompt
     from agent.contracts.people import Persona
@@ -212,6 +212,14 @@ class Agent:
     ) -> CommandReply:
         """Run a command after checking rights; failures come back as a reply with `ok=False`."""
         return await self._dispatcher.run(path, options, server, channel, author)
+
+    async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:
+        """Return what an option may be, best first (`agent.bridge.BridgeHost`)."""
+        return await self._dispatcher.suggest(call, option, typed)
+
+    async def prefill(self, call: CommandCall, option: str) -> str:
+        """Return what a form holds at first for a long text (`agent.bridge.BridgeHost`)."""
+        return await self._dispatcher.prefill(call, option)
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
         """Abort the running turn of a channel and drop what waits; tell whether there was one."""

@@ -13,7 +13,7 @@ from agent.identity.keys import ParticipantKey
 from agent.places import ChannelRef, ServerRef
 
 if TYPE_CHECKING:
-    from agent.commands import Command, CommandReply
+    from agent.commands import Choice, Command, CommandCall, CommandReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,14 @@ class BridgeHost(Protocol):
         author: Author,
     ) -> CommandReply:
         """Run a command after checking rights; failures come back as a reply with `ok=False`."""
+        ...
+
+    async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:
+        """Return what an option may be, best first; nothing when it offers nothing or that failed."""
+        ...
+
+    async def prefill(self, call: CommandCall, option: str) -> str:
+        """Return what a form holds at first for a long text; empty when there is nothing or that failed."""
         ...
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:

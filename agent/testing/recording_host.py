@@ -10,7 +10,7 @@ from agent.commands import CommandReply
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.commands import Command
+    from agent.commands import Choice, Command, CommandCall
     from agent.events import Author, Event
     from agent.places import ChannelRef, ServerRef
 
@@ -45,6 +45,14 @@ class RecordingHost:
         """Keep what was to be run."""
         self.ran.append((path, options))
         return CommandReply(f"{author.display_name} ran {' '.join(path)} in {server.name}/{channel.name}")
+
+    async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:  # noqa: ARG002  # it offers nothing
+        """Offer nothing."""
+        return ()
+
+    async def prefill(self, call: CommandCall, option: str) -> str:  # noqa: ARG002  # it holds nothing
+        """Hold nothing."""
+        return ""
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
         """Stop nothing."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from agent.commands import Command, CommandReply
+from agent.commands import Choice, Command, CommandCall, CommandReply
 from agent.events import Author, Event, MessageCreated
 from agent.places import ChannelRef, ServerRef
 from agent.store.errors import StoreError
@@ -38,6 +38,12 @@ class RecordingHost:
     ) -> CommandReply:
         self.ran.append((path, options, server, channel, author))
         return self.reply
+
+    async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:
+        return ()
+
+    async def prefill(self, call: CommandCall, option: str) -> str:
+        return ""
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
         raise AssertionError("the terminal leaves that to the command /stop of the core")
