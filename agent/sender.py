@@ -23,6 +23,8 @@ SEND_DEADLINE: Final = 30.0
 """Seconds that one platform call may take before its outcome counts as unknown."""
 MOST_TRIES: Final = 6
 LONGEST_PAUSE: Final = 60.0
+FRESH: Final = 1.0
+"""Seconds after which a message that waits is looked up again before it is sent: it may have been taken back."""
 SETTLE_DEADLINE: Final = 60.0
 """Seconds that the database may be away while an outcome is written down."""
 
@@ -36,14 +38,15 @@ class Sender:
         self._bridges = bridges
         self._waiting: dict[str, deque[Posted]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._known: set[int] = set()
+        self._known: dict[int, float] = {}
+        """When each message that waits was queued, by the loop's clock."""
 
     def post(self, messages: Iterable[Posted]) -> None:
         """Queue committed messages, those aside that it has already; returns at once."""
         for posted in messages:
             if posted.outbox_id in self._known:
                 continue
-            self._known.add(posted.outbox_id)
+            self._known[posted.outbox_id] = asyncio.get_running_loop().time()
             channel = conversation_key(posted.message.platform, posted.message.channel)
             self._waiting.setdefault(channel, deque()).append(posted)
             if channel not in self._tasks:
@@ -76,7 +79,7 @@ class Sender:
                 except Exception:
                     log.exception("message_not_settled", outbox_id=posted.outbox_id)
                 finally:
-                    self._known.discard(posted.outbox_id)
+                    del self._known[posted.outbox_id]
         finally:
             del self._tasks[channel], self._waiting[channel]
 
@@ -89,16 +92,24 @@ class Sender:
         if not keyed and posted.was_sending:
             await self._read_back(bridge, posted, "the process ended while it was being sent")
             return
-        # A key makes a second call harmless, so only what has none, or may not be committed, is marked first.
-        if (not keyed or not posted.certain) and not await self._store.retrying(
-            lambda: self._rows.claim(posted.outbox_id), patience=SETTLE_DEADLINE
-        ):
+        # A key makes a second call harmless: only what has none, may not be committed, or has waited is marked first.
+        if (not keyed or not posted.certain or self._has_waited(posted)) and not await self._claim(posted):
             return
         await self._send(bridge, posted, keyed=keyed)
+
+    def _has_waited(self, posted: Posted) -> bool:
+        return asyncio.get_running_loop().time() - self._known[posted.outbox_id] > FRESH
+
+    async def _claim(self, posted: Posted) -> bool:
+        """Mark a message as about to be sent; False when it was never committed or was taken back meanwhile."""
+        return await self._store.retrying(lambda: self._rows.claim(posted.outbox_id), patience=SETTLE_DEADLINE)
 
     async def _send(self, bridge: Bridge, posted: Posted, *, keyed: bool) -> None:
         reason = ""
         for attempt in range(MOST_TRIES):
+            if attempt and not await self._claim(posted):
+                await self._settle(posted, "cancelled", reason="taken back while it waited")
+                return
             try:
                 outcome = await self._call(bridge, posted)
             except SendFailed as failure:

@@ -41,8 +41,11 @@ SET payload = NULL,
     finished_at = CASE o.state WHEN 'pending' THEN $4 ELSE o.finished_at END,
     reason = CASE o.state WHEN 'pending' THEN 'a person was forgotten' ELSE o.reason END
 WHERE o.payload IS NOT NULL
-  AND (EXISTS (SELECT FROM messages m
-               WHERE m.account_id = ANY ($1::bigint[]) AND m.platform = o.platform AND m.event_id = o.event_id)
+  AND (EXISTS (SELECT FROM accounts a
+               WHERE a.account_id = ANY ($1::bigint[]) AND a.kind = o.payload #>> '{asker,kind}'
+                 AND a.external_id = o.payload #>> '{asker,id}')
+       OR EXISTS (SELECT FROM messages m
+                  WHERE m.account_id = ANY ($1::bigint[]) AND m.platform = o.platform AND m.event_id = o.event_id)
        OR (o.platform, o.event_id) IN (SELECT * FROM unnest($2::text[], $3::text[])));
 
 -- name: forget_messages

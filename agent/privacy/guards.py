@@ -74,6 +74,13 @@ class MemoryGuards:
         denial = check_read(read, facts)
         return denial if denial is not None else await self._hooks.guard("guard_memory_read", read=read)
 
+    async def check_own_read(self, read: MemoryRead) -> Denial | None:
+        """Return why somebody may not be shown now what is remembered about themselves.
+
+        Only plugins are asked: a level or a blacklist never keeps it from the person, who may want to remove it.
+        """
+        return await self._hooks.guard("guard_memory_read", read=read)
+
     async def hidden_names(
         self, server_id: int, account_ids: Sequence[int] = (), conn: Connection | None = None
     ) -> Hidden:

@@ -8,9 +8,9 @@ ON CONFLICT (key) DO NOTHING
 RETURNING outbox_id, key;
 
 -- name: claim
--- Mark a message as about to be posted; no row when it is not there, or not this worker's to post.
+-- Mark a message as about to be posted; no row when it is not there, was taken back, or is not this worker's to post.
 UPDATE outbox SET state = 'sending', attempts = attempts + 1
- WHERE outbox_id = $1 AND worker = $2 AND state IN ('pending', 'sending')
+ WHERE outbox_id = $1 AND worker = $2 AND state IN ('pending', 'sending') AND payload IS NOT NULL
 RETURNING attempts;
 
 -- name: settle

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent.notices import NoticeRule, notice_messages
@@ -54,7 +55,7 @@ class TurnLedger:
         key = f"{event.platform}:{event.event_id}:card:{position}"
         notices = notice_messages(cards, self._place, self._rule, key=key, event_id=event.event_id)
         for notice in notices:
-            self._posted += await self._outbox.add(conn, (notice,))
+            self._posted += await self._outbox.add(conn, (replace(notice, asker=self._event.author.key),))
 
     def committed(self) -> tuple[Posted, ...]:
         """Return the notices written since the last call; the sender asks the database whether they were committed."""

@@ -36,6 +36,7 @@ def answer(turn: Turn, text: str, capabilities: Capabilities) -> tuple[OutgoingM
             persona_id=turn.persona.persona_id,
             event_id=turn.event.event_id,
             part=number,
+            asker=turn.account.key,
         )
         for number, part in enumerate(parts)
     )

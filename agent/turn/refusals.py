@@ -64,4 +64,5 @@ def refusal_message(job: Job, text: str) -> OutgoingMessage:
         reply_to=event.message_id,
         card=Card(CardKind.INFO, text),
         event_id=event.event_id,
+        asker=job.account.key,
     )

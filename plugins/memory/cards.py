@@ -66,6 +66,7 @@ def saved_cards(write: MemoryWrite, added: Added, wording: Wording, *, untold: b
         one_line(wording.about),
         forgotten or None,
         write.audience,
+        added.forgotten_id,
     )
     return (card, _disclosure(wording, write.audience)) if untold else (card,)
 

@@ -88,7 +88,7 @@ SELECT personal_memory_id AS memory_id, false AS is_server, user_id AS owner_id,
  WHERE personal_memory_id = $1 AND user_id = $2 AND persona_lineage_id = $3;
 
 -- name: read_block
--- Every memory of a server in a lineage, and of users in it and in lineage 0, in any order; null reads no server.
+-- Every memory of a server in a lineage, and of users in it and in lineage 0, oldest first; null reads no server.
 -- Nearly every channel scope is empty: null is read sooner.
 SELECT server_memory_id AS memory_id, true AS is_server, server_id AS owner_id, persona_lineage_id, content, audience,
        NULLIF(channel_disc_ids, '{}') AS channel_disc_ids, channel_scope_pending, subject_account_id, subject_user_id,
@@ -100,7 +100,8 @@ SELECT personal_memory_id, false, user_id, persona_lineage_id, content, audience
        NULL, false, subject_account_id, subject_user_id, source_platform,
        source_server_id, source_channel_id, manually_written, last_reinforced_at, created_at, version
   FROM personal_memories
- WHERE user_id = ANY ($2::bigint[]) AND persona_lineage_id IN (0, $3);
+ WHERE user_id = ANY ($2::bigint[]) AND persona_lineage_id IN (0, $3)
+ ORDER BY memory_id;
 
 -- name: read_standing
 -- What privacy and blacklist say now about accounts, users, members of the server with the platform's ids $4, and
@@ -194,15 +195,20 @@ WITH mine AS MATERIALIZED (
     SELECT account_id FROM accounts WHERE account_id = $1 OR user_id = $2
 ), personal AS (
     DELETE FROM personal_memories WHERE user_id = $2
-    RETURNING personal_memory_id AS memory_id, user_id, persona_lineage_id
+    RETURNING personal_memory_id AS memory_id, user_id, persona_lineage_id, source_platform, source_message_id
 ), about AS (
     DELETE FROM server_memories
      WHERE subject_user_id = $2 OR subject_account_id IN (SELECT account_id FROM mine)
-    RETURNING server_memory_id AS memory_id, server_id, persona_lineage_id
+    RETURNING server_memory_id AS memory_id, server_id, persona_lineage_id, source_platform, source_message_id
 ), copies AS (
     DELETE FROM forgotten_memories
      WHERE user_id = $2 OR subject_user_id = $2 OR subject_account_id IN (SELECT account_id FROM mine)
-    RETURNING memory_id
+    RETURNING memory_id, memory ->> 'source_platform' AS source_platform,
+              memory ->> 'source_message_id' AS source_message_id
+), gone AS (
+    SELECT memory_id, source_platform, source_message_id FROM personal
+    UNION ALL SELECT memory_id, source_platform, source_message_id FROM about
+    UNION ALL SELECT memory_id, source_platform, source_message_id FROM copies
 ), noted AS (
     INSERT INTO memory_events (memory_id, scope, owner_id, persona_lineage_id, kind, happened_at)
     SELECT memory_id, 'personal', user_id, persona_lineage_id, 'erased', $3::timestamptz FROM personal
@@ -216,7 +222,10 @@ WITH mine AS MATERIALIZED (
 SELECT (SELECT count(*) FROM personal) AS personal_memories,
        (SELECT count(*) FROM about) AS server_memories,
        (SELECT count(*) FROM copies) AS undo_copies,
-       (SELECT array_agg(owner) FROM raised) AS owners;
+       (SELECT array_agg(owner) FROM raised) AS owners,
+       ARRAY(SELECT memory_id FROM gone) AS memory_ids,
+       ARRAY(SELECT source_platform FROM gone WHERE source_message_id IS NOT NULL ORDER BY memory_id) AS platforms,
+       ARRAY(SELECT source_message_id FROM gone WHERE source_message_id IS NOT NULL ORDER BY memory_id) AS messages;
 
 -- name: erase_authorship
 -- Takes a person's name off what they wrote about others; the undo copies forget it too.

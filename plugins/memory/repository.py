@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
@@ -14,6 +13,7 @@ import asyncpg
 from agent.contracts.memory import MemoryScope, MemoryWrite
 from agent.privacy.check import PersonFacts, consulted_accounts, consulted_users
 from agent.privacy.repository import facts_from
+from agent.privacy.traces import take_back
 from agent.search_words import quoted, words_to_keep
 from agent.store.queries import load_queries
 from plugins.memory.content import content_key, mentions_user
@@ -206,8 +206,7 @@ class MemoryRepository:
         """Return what is remembered about a server and about users, those of lineage 0 too, oldest first."""
         async with self._store.connection() as conn:
             rows = await conn.fetch(QUERIES["read_block"], server_id, list(user_ids), lineage_id)
-        # Nearly sorted already, as they were written: sooner done here than by the database.
-        return sorted(map(memory_from_row, rows), key=attrgetter("memory_id"))
+        return [memory_from_row(row) for row in rows]
 
     async def standing(
         self,
@@ -259,6 +258,8 @@ class MemoryRepository:
         names = await conn.fetchrow(QUERIES["erase_authorship"], account_id, user_id)
         assert row is not None  # noqa: S101  # counts come as one row
         assert names is not None  # noqa: S101
+        sources = list(zip(row["platforms"], row["messages"], strict=True))
+        await take_back(conn, row["memory_ids"], sources, now)
         counts = {kind: row[kind] for kind in ("personal_memories", "server_memories", "undo_copies")}
         return Erased({**counts, "authorships": names["authorships"]}, tuple(row["owners"] or ()))
 

@@ -123,6 +123,44 @@ async def test_a_refusal_that_passes_is_tried_again(desk: Desk) -> None:
     assert await desk.states() == {"general:1": "sent"}
 
 
+async def test_what_is_taken_back_between_two_tries_is_not_sent(desk: Desk) -> None:
+    async def forget() -> None:
+        async with desk.store.connection() as conn:
+            await conn.execute(
+                "UPDATE outbox SET payload = NULL, state = CASE state WHEN 'pending' THEN 'cancelled' ELSE state END"
+            )
+
+    tasks: list[asyncio.Task[None]] = []
+
+    def refuse(_message: OutgoingMessage) -> None:
+        tasks.append(asyncio.create_task(forget()))
+        raise SendFailed("slow down", retry_after=0.3)
+
+    desk.platform.behave = refuse
+    await desk.send(await desk.add(a_part(1)))
+    assert len(tasks) == 1
+    assert desk.platform.posted == {}
+    assert await desk.states() == {"general:1": "cancelled"}
+
+
+async def test_what_is_taken_back_while_it_waits_behind_others_is_not_sent(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.sender.FRESH", 0.05)
+    posted = await desk.add(a_part(1), a_part(2), a_part(3))
+
+    def slow(message: OutgoingMessage) -> None:
+        if message.key == "general:1" and len(desk.platform.calls) == 1:
+            raise SendFailed("slow down", retry_after=0.3)
+
+    desk.platform.behave = slow
+    desk.sender.post(posted)
+    async with desk.store.connection() as conn:
+        await conn.execute("UPDATE outbox SET payload = NULL, state = 'cancelled' WHERE key = 'general:2'")
+    await desk.sender.idle()
+    assert list(desk.platform.posted) == ["general:1", "general:3"]
+
+
 async def test_a_final_refusal_is_reported_and_the_next_message_goes_out(desk: Desk) -> None:
     def refuse_the_first(message: OutgoingMessage) -> None:
         if message.key == "general:1":

@@ -170,6 +170,9 @@ async def view(desk: Desk, call: Invocation, shelf: Shelf, rows: Sequence[Memory
     standing = await desk.writing.repository.standing(subject_accounts(here), (), server_id, mentioned=mentioned)
     labels = labels_of(call.place, call.persona.nickname, (), standing.mentioned)
     if shelf.is_personal:
+        own = MemoryRead(shelf.scope, server_id, shelf.owner_id, shelf.lineage_id, call.account.account_id)
+        if await guards.check_own_read(own) is not None:
+            raise Refused(N_("This may not be shown now."))
         names = Names(call.persona.nickname, {}, {shelf.owner_id: call.account.display_name}, labels)
         hiding = await guards.hidden_names(server_id, [call.account.account_id])
         hidden = hiding.around.without({normalise(call.account.display_name)})

@@ -22,13 +22,12 @@ from plugins.memory.commands.desk import (
     shown_versions,
     view,
 )
-from plugins.memory.commands.placing import taken_up
 from plugins.memory.commands.rows import Amendment
 from plugins.memory.rendering import line, shown_text
 from plugins.memory.scope_rules import ChannelNames, KnownChannel, Settled, Waiting
 
 if TYPE_CHECKING:
-    from plugins.memory.commands.placing import Placing
+    from plugins.memory.commands.writing import WritingByHand
     from plugins.memory.scope_rows import PendingScope
 
 PENDING: Final = "pending"
@@ -39,9 +38,9 @@ _SHOWN: Final = 20
 class Scoping:
     """`/memories scope ID #channel…`, `scope ID everywhere` and `scope pending`."""
 
-    def __init__(self, desk: Desk, placing: Placing) -> None:
+    def __init__(self, desk: Desk, writing: WritingByHand) -> None:
         self._desk = desk
-        self._placing = placing
+        self._writing = writing
 
     async def scope(self, call: Invocation) -> CommandReply:
         """Give a memory its channels, or list what waits for some."""
@@ -56,15 +55,13 @@ class Scoping:
         if not names:
             raise Refused(N_("Name the channels, or say everywhere."))
         channels = await self._channels(call, names)
-        placed = await self._placing.place(asked, memory, Amendment(channel_ids=channels))
-        if placed.taken_up_by is not None:
-            return taken_up(call, memory, placed.taken_up_by)
+        amended = await self._writing.amended(asked, memory, Amendment(channel_ids=channels))
         text = (
             translate(call.locale, "Memory {id} applies in: {channels}", id=memory_id, channels=" ".join(names))
             if channels
             else translate(call.locale, "Memory {id} applies everywhere now.", id=memory_id)
         )
-        return reply(text, memory_id=memory_id, channels=list(channels), version=placed.version)
+        return reply(text, memory_id=memory_id, channels=list(channels), version=amended.version)
 
     async def _channels(self, call: Invocation, names: list[str]) -> tuple[str, ...]:
         if [name.casefold() for name in names] == [EVERYWHERE]:

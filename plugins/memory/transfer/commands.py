@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.catalog import N_, translate, translate_count
 from agent.commands import Command, CommandReply, Invocation, Option, OptionKind, Rights
+from agent.contracts.memory import MemoryRead, MemoryScope
 from agent.files import FileRefused, ReplyFile
 from agent.identity.names import normalise
 from plugins.memory.rules import admits
@@ -107,7 +108,11 @@ class TransferCommands:
         if user_id is None:
             return _nobody(call)
 
-        hidden = await self._transfers.guards.hidden_names(call.place.server.server_id, [call.account.account_id])
+        server_id, guards = call.place.server.server_id, self._transfers.guards
+        read = MemoryRead(MemoryScope.PERSONAL, server_id, user_id, call.persona.lineage_id, call.account.account_id)
+        if await guards.check_own_read(read) is not None:
+            return CommandReply(translate(call.locale, "This may not be shown now."), private=True, ok=False)
+        hidden = await guards.hidden_names(server_id, [call.account.account_id])
         others = hidden.around.without({normalise(call.account.display_name)})
 
         def may_be_read(memory: Memory) -> bool:

@@ -55,16 +55,20 @@ async def fill(home: Home) -> None:
                 ("ben-done", ben, "pending", "hello"),
             )
         ):
+            payload: dict[str, Any] = {"text": text}
+            if event == "done":
+                name = "ana" if who == ana else "ben"
+                payload["asker"] = {"kind": "console_user", "id": name}
             await conn.execute(
                 "INSERT INTO outbox (key, platform, event_id, channel, state, worker, payload, created_at)"
                 " VALUES ($1, 'console', $2, 'c', $3, 1, $4::text::jsonb, $5)",
                 str(number),
                 event,
                 state,
-                json.dumps({"text": text}),
+                json.dumps(payload),
                 NOW,
             )
-            if number != 2:
+            if number not in {0, 2}:
                 await conn.execute(
                     "INSERT INTO messages (platform, message_id, channel_id, account_id, user_id, event_id, created_at)"
                     " VALUES ('console', $1, $2, $3, (SELECT user_id FROM accounts WHERE account_id = $3), $4, $5)",
@@ -105,7 +109,7 @@ async def test_nothing_of_the_person_is_left(home: Home) -> None:
     assert receipt.account_ids == (home.ana.account_id,)
     assert receipt.at == LATER
     assert receipt.servers == (home.server_id,)
-    assert receipt.counts == {"events": 2, "outbox": 3, "messages": 2, "names": 2, "settings": 1, "audit": 0}
+    assert receipt.counts == {"events": 2, "outbox": 3, "messages": 1, "names": 2, "settings": 1, "audit": 0}
     assert home.hooks.asked == ["erase_person"]
 
 
