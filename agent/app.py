@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from agent import logs, metrics
@@ -16,7 +17,11 @@ from agent.dispatch import Dispatcher
 from agent.places import conversation_key
 from agent.plugin_loader import load_plugins
 from agent.presence import Presence
+from agent.readiness import readiness
+from agent.secrets import open_box
+from agent.store.bridge_state import BridgeState
 from agent.store.errors import StoreError
+from agent.store.own_messages import own_messages
 from agent.tools import TurnLost
 from agent.trace import unwatched
 from agent.turn.values import Outcome
@@ -24,11 +29,11 @@ from agent.watchdog import Watchdog
 from agent.workbench import Trial, Workbench
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from agent.bridge import Bridge
     from agent.clock import Clock, Ids
-    from agent.commands import Command, CommandReply
+    from agent.commands import Choice, Command, CommandCall, CommandReply
     from agent.contracts.cards import Card
     from agent.contracts.context import Prompt
     from agent.contracts.people import Persona
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
     from agent.models.chat import ChatModel
     from agent.places import ChannelRef, ServerRef
     from agent.plugin_host import PluginHost
+    from agent.secrets import SecretBox
     from agent.settings import LoadedSettings
     from agent.settings.model import MetricsSettings
     from agent.tool_registry import ToolRegistry
@@ -52,8 +58,11 @@ SWEEP_EVERY: Final = 3600.0
 class Agent:
     """A running agent. It is the host of its bridges (`agent.bridge.BridgeHost`)."""
 
-    def __init__(self, parts: Assembly, bridges: Sequence[Bridge], presence: Presence) -> None:
+    def __init__(
+        self, parts: Assembly, bridges: Sequence[Bridge], presence: Presence, box: Callable[[], SecretBox]
+    ) -> None:
         self._parts = parts
+        self._box = box
         self._bridges = bridges
         self._presence = presence
         self._dispatcher = Dispatcher(parts.core, parts.commands, self.stop_turn)
@@ -110,7 +119,9 @@ class Agent:
             presence = Presence(core.store, parts.worker, identities)
             await presence.start()
             stack.push_async_callback(presence.stop)
-            agent = cls(parts, serving, presence)
+            agent = cls(
+                parts, serving, presence, cache(lambda: open_box(loaded.data_dir, loaded.settings.agent.secret_key))
+            )
             await agent._serve(found.optional, stack)
             await agent._serve_status(loaded.settings.metrics, stack)
             stack.enter_context(Watchdog(hooks.packages))
@@ -160,25 +171,10 @@ class Agent:
         from agent.http_status import HttpStatus
 
         metrics.enable()
-        status = HttpStatus(
-            settings.host, settings.port, {"database": self._database_ready, "plugins": self._plugins_ready}
-        )
+        status = HttpStatus(settings.host, settings.port, readiness(self.core))
         await status.start()
         log.info("status_served", host=settings.host, port=status.port)
         stack.push_async_callback(status.stop)
-
-    async def _database_ready(self) -> str | None:
-        try:
-            async with self.core.store.connection() as conn:
-                await conn.fetchval("SELECT 1")
-        except StoreError:
-            return "the database does not answer"
-        return None
-
-    async def _plugins_ready(self) -> str | None:
-        lines = [line for lines in await self.core.hooks.collect("health") for line in lines]
-        ill = [line.name for line in lines if line.state == "fail"]
-        return f"not well: {', '.join(ill)}" if ill else None
 
     async def _stop_bridge(self, bridge: Bridge) -> None:
         try:
@@ -212,6 +208,22 @@ class Agent:
     ) -> CommandReply:
         """Run a command after checking rights; failures come back as a reply with `ok=False`."""
         return await self._dispatcher.run(path, options, server, channel, author)
+
+    def state(self, bridge: str) -> BridgeState:
+        """Return what the bridge of that name keeps across restarts (`agent.bridge.BridgeHost`)."""
+        return BridgeState(self.core.store, self.core.clock, bridge, self._box)
+
+    async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:
+        """Return those of the messages that the agent has sent (`agent.bridge.BridgeHost`)."""
+        return await own_messages(self.core.store, platform, message_ids)
+
+    async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:
+        """Return what an option may be, best first (`agent.bridge.BridgeHost`)."""
+        return await self._dispatcher.suggest(call, option, typed)
+
+    async def prefill(self, call: CommandCall, option: str) -> str:
+        """Return what a form holds at first for a long text (`agent.bridge.BridgeHost`)."""
+        return await self._dispatcher.prefill(call, option)
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
         """Abort the running turn of a channel and drop what waits; tell whether there was one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,7 +13,7 @@ from agent.identity.keys import ParticipantKey
 from agent.places import ChannelRef, ServerRef
 
 if TYPE_CHECKING:
-    from agent.commands import Command, CommandReply
+    from agent.commands import Choice, Command, CommandCall, CommandReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,26 @@ class HistoryMessage:
     """Said by the agent or one of its personas."""
 
 
+class State(Protocol):
+    """What a bridge keeps across restarts: short texts by key, of that bridge alone."""
+
+    async def get(self, key: str) -> str | None:
+        """Return a value; None when there is none."""
+        ...
+
+    async def below(self, prefix: str) -> dict[str, str]:
+        """Return every value whose key begins with `prefix`, by key."""
+        ...
+
+    async def put(self, values: Mapping[str, str], *, secret: bool = False) -> None:
+        """Keep values; what stood under their keys is replaced. Secrets are encrypted at rest."""
+        ...
+
+    async def remove(self, *keys: str) -> None:
+        """Forget values; those that are not there are no error."""
+        ...
+
+
 class BridgeHost(Protocol):
     """What the core gives to a bridge."""
 
@@ -121,6 +141,22 @@ class BridgeHost(Protocol):
         author: Author,
     ) -> CommandReply:
         """Run a command after checking rights; failures come back as a reply with `ok=False`."""
+        ...
+
+    def state(self, bridge: str) -> State:
+        """Return what the bridge of that name keeps."""
+        ...
+
+    async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:
+        """Return those of the messages that the agent has sent, each with its persona; None is the default one."""
+        ...
+
+    async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:
+        """Return what an option may be, best first; nothing when it offers nothing or that failed."""
+        ...
+
+    async def prefill(self, call: CommandCall, option: str) -> str:
+        """Return what a form holds at first for a long text; empty when there is nothing or that failed."""
         ...
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:

@@ -66,10 +66,17 @@ class RevisionedCache[V]:
         entry = self._entries.get(owner)
         if entry is not None and entry.revision >= revision:
             return entry.value
+        return await asyncio.shield(self.loading(owner, revision, load))
+
+    def loading(self, owner: str, revision: int, load: Load[V]) -> asyncio.Task[V]:
+        """Return the load under way that brings what is as new as `revision`, started now if there is none.
+
+        For whoever loads several owners at once. Others wait for the task too: shield it.
+        """
         flight = self._flights.get(owner)
         if flight is None or flight.revision < revision:
             flight = self._start(owner, revision, load)
-        return await asyncio.shield(flight.task)
+        return flight.task
 
     def evict(self, owner: str) -> None:
         """Let go of an owner's value."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from agent.contracts.people import Account, Persona
-    from agent.places import Place
+    from agent.events import Author
+    from agent.places import ChannelRef, Place, ServerRef
 
 
 class OptionKind(StrEnum):
@@ -31,6 +32,34 @@ class OptionKind(StrEnum):
     """The channel's id on its platform, a str."""
     FILE = "file"
     """A `GivenFile` (`agent/files.py`)."""
+    MESSAGE = "message"
+    """A `GivenMessage`: pointed at in a menu, answered, or named by its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenMessage:
+    """A message that a command is about, as its bridge read it just now."""
+
+    message_id: str
+    author: Author
+    text: str
+    from_agent: bool = False
+    """Said by the agent or one of its personas."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something that an option may be, offered while it is typed."""
+
+    value: str | int
+    label: str
+    """What is shown: untrusted text; a bridge cuts it to its own limit."""
+
+
+type Suggest = Callable[[Invocation, str], Awaitable[Sequence[Choice]]]
+"""Returns what fits what has been typed so far, best first, at most 25; the options given by now are in the call."""
+type Prefill = Callable[[Invocation], Awaitable[str]]
+"""Returns the present text of what shall be edited; empty when there is none that the asker may see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +71,12 @@ class Option:
     kind: OptionKind = OptionKind.TEXT
     required: bool = True
     choices: tuple[str, ...] = ()
+    suggest: Suggest | None = None
+    """Asked while the option is typed, where a platform can do that; what it offers binds nobody."""
+    long: bool = False
+    """A text of several lines: where a platform has forms it may be left out, and is then asked for in one."""
+    prefill: Prefill | None = None
+    """For a long text: what the form holds at first."""
 
 
 class Rights(StrEnum):
@@ -66,6 +101,37 @@ class Invocation:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandCall:
+    """A command that somebody is about to run, as a bridge sees it; options that are not given yet are absent."""
+
+    path: tuple[str, ...]
+    options: Mapping[str, Any]
+    server: ServerRef
+    channel: ChannelRef
+    author: Author
+
+
+class StepKind(StrEnum):
+    """How a button looks."""
+
+    NEXT = "next"
+    PREVIOUS = "previous"
+    CONFIRM = "confirm"
+    """Does what cannot be undone, or only for a while."""
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A button: it runs a command as whoever presses it, with that person's rights (`agent/steps.py` writes its id)."""
+
+    label: str
+    path: tuple[str, ...]
+    options: Mapping[str, str | int | bool]
+    kind: StepKind = StepKind.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
 class CommandReply:
     """What a command answers."""
 
@@ -77,6 +143,8 @@ class CommandReply:
     """The same as data, for `--json`."""
     file: ReplyFile | None = None
     """What is too long for a message, or meant to be kept."""
+    steps: tuple[Step, ...] = ()
+    """What whoever ran it may want next. The text says the same in words, for bridges without buttons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +158,6 @@ class Command:
     rights: Rights = Rights.EVERYONE
     private: bool = False
     owner: str = "core"
+    menu: str | None = None
+    """Its title in the menu of a person or a message, where a platform has such menus; then its one required option is
+    of the kind PERSON or MESSAGE."""

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agent import logs
 from agent.catalog import translate
 from agent.clock import short_id
-from agent.commands import Command, CommandReply, Invocation, Rights
+from agent.commands import Command, CommandReply, Invocation, Option, Rights
 from agent.core_commands import core_commands
 from agent.personas.calling import default_of
 from agent.store.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
+    from agent.commands import Choice, CommandCall
     from agent.core import Core
     from agent.events import Author
     from agent.places import ChannelRef, ServerRef
 
 log = logs.get_logger(__name__)
+
+MOST_CHOICES: Final = 25
+"""Choices that are offered at once."""
 
 type StopTurn = Callable[[ServerRef, ChannelRef], Awaitable[bool]]
 
@@ -67,7 +71,7 @@ class Dispatcher:
         command = self._by_path.get(path)
         if command is None:
             return _failed(translate(locale, "There is no command /{command}.", command=" ".join(path)))
-        if command.rights is Rights.MANAGE and not author.can_manage:
+        if not _may_run(command, author):
             return _failed(translate(locale, "Only those who manage this server may do that."))
         try:
             return await command.run(await self._invocation(command, options, server, channel, author))
@@ -82,6 +86,33 @@ class Dispatcher:
                     locale, "That did not work. If it goes on, tell an operator this id: {error_id}", error_id=error_id
                 )
             )
+
+    async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:
+        """Return what an option may be; nothing when it offers nothing, may not be asked, or that failed."""
+        command = self._by_path.get(call.path)
+        suggest = next((each.suggest for each in _open_options(command, call.author) if each.name == option), None)
+        if command is None or suggest is None:
+            return ()
+        try:
+            return tuple(await suggest(await self._invocation_of(command, call), typed))[:MOST_CHOICES]
+        except Exception:
+            log.exception("suggestions_failed", command=call.path, option=option)
+            return ()
+
+    async def prefill(self, call: CommandCall, option: str) -> str:
+        """Return what a form holds at first; empty when there is nothing, it may not be asked, or that failed."""
+        command = self._by_path.get(call.path)
+        prefill = next((each.prefill for each in _open_options(command, call.author) if each.name == option), None)
+        if command is None or prefill is None:
+            return ""
+        try:
+            return await prefill(await self._invocation_of(command, call))
+        except Exception:
+            log.exception("prefill_failed", command=call.path, option=option)
+            return ""
+
+    async def _invocation_of(self, command: Command, call: CommandCall) -> Invocation:
+        return await self._invocation(command, dict(call.options), call.server, call.channel, call.author)
 
     async def _invocation(
         self, command: Command, options: dict[str, Any], server: ServerRef, channel: ChannelRef, author: Author
@@ -109,6 +140,15 @@ class Dispatcher:
             return CommandReply(translate(invocation.locale, "There is nothing to stop."), private=True)
 
         return Command(("stop",), "Stop the answer that is being written here, and what waits for one.", run)
+
+
+def _may_run(command: Command, author: Author) -> bool:
+    return command.rights is not Rights.MANAGE or author.can_manage
+
+
+def _open_options(command: Command | None, author: Author) -> Sequence[Option]:
+    """Return the options that somebody may be told about."""
+    return command.options if command is not None and _may_run(command, author) else ()
 
 
 def _failed(text: str) -> CommandReply:

@@ -9,6 +9,7 @@ each with a vector, for questions that are embedded already. Everything writes t
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import math
 import random
@@ -330,6 +331,8 @@ async def recalls(bench: Bench, scale: Scale) -> dict[str, Any]:
 async def measure(url: str, scale: Scale) -> dict[str, Any]:
     """Measure everything in one database."""
     hooks = PluginHost([])
+    gc.collect()
+    gc.freeze()  # as a running agent does at its start
     async with Store(ExternalServer(url)) as store:
         bench = Bench(store, hooks)
         figures = {

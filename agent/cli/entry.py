@@ -21,6 +21,7 @@ from agent.cli import (
     resolve,
     restore,
     run,
+    secrets,
     tools,
 )
 from agent.cli.errors import FAILED, INTERRUPTED, OK, WRONG_CALL, CallRefused, CommandFailed
@@ -31,7 +32,20 @@ if TYPE_CHECKING:
 
 NAME: Final = "isthmus"
 BUILT_IN: Final = frozenset(
-    {"backup", "chat", "doctor", "migrate", "persona", "plugins", "prompt", "resolve", "restore", "run", "tools"}
+    {
+        "backup",
+        "chat",
+        "doctor",
+        "migrate",
+        "persona",
+        "plugins",
+        "prompt",
+        "resolve",
+        "restore",
+        "run",
+        "secrets",
+        "tools",
+    }
 )
 _HELP: Final = """One chat agent for Discord and Matrix that remembers people correctly.
 
@@ -72,6 +86,7 @@ def build_app() -> typer.Typer:
     add_command(app, "migrate", migrate.migrate)
     app.add_typer(persona.app, name="persona")
     app.add_typer(plugins.app, name="plugins")
+    app.add_typer(secrets.app, name="secrets")
     app.add_typer(tools.app, name="tools")
     add_command(app, "prompt", prompt.prompt)
     add_command(app, "resolve", resolve.resolve)

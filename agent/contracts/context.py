@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 
 class Section(StrEnum):
@@ -40,19 +41,23 @@ class Tag(StrEnum):
     MESSAGE = "MESSAGE"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ContextEntry:
-    """One fact of an item, alone: plain text without an id, for whoever must fit entries into a budget."""
+    """One fact of an item, alone: plain text without an id, for whoever must fit entries into a budget.
 
-    identity: str
+    A thousand are made for a prompt, and a frozen dataclass takes several times as long to make: so only the type
+    checker sees to it that none is changed.
+    """
+
+    identity: Final[str]
     """Internal, unique in the prompt, as in `server_memory:12`."""
-    text: str
+    text: Final[str]
     """Plain text, resolved like the block."""
-    line: str
+    line: Final[str]
     """What the block shows for this entry (its heading not included)."""
-    recency: datetime | None = None
+    recency: Final[datetime | None] = None
     """Least recent goes first when the budget is short; None is never trimmed alone."""
-    group: str = ""
+    group: Final[str] = ""
     """The heading that this entry stands below, where an item has several."""
 
 

@@ -30,6 +30,8 @@ _HIDDEN: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+_LOOKS_OTHERWISE: Final = re.compile("[I0]")
+"""Of the ASCII characters those whose two skeletons differ: `I` looks like `l`, and `0` like a capital O."""
 _BLANK: Final = re.compile("[\\s\u2800]+")  # the blank pattern of Braille is used as an invisible name
 
 
@@ -62,9 +64,42 @@ def normalise(name: str) -> str:
 
 
 def _normalise_once(name: str) -> str:
-    folded = unicodedata.normalize("NFKC", name).casefold()
-    text = _BLANK.sub(" ", _IGNORED.sub("", folded))[:NAME_LIMIT]
+    return _bare(unicodedata.normalize("NFKC", name).casefold())
+
+
+def _bare(name: str) -> str:
+    text = _BLANK.sub(" ", _IGNORED.sub("", name))[:NAME_LIMIT]
     return unicodedata.normalize("NFKC", text).strip(" ").lstrip("@ ")[:NAME_LIMIT].rstrip(" ")
+
+
+def skeleton(name: str) -> str:
+    """Return what a name looks like in lower case (UTS #39), for noticing twins only: equal ones are ambiguous."""
+    return _prototype(normalise(name))
+
+
+def skeletons(name: str) -> frozenset[str]:
+    """Return what a name looks like in lower case and as it is written; two names are twins when they share one.
+
+    One form would not do: the Cyrillic letter of `\u0412en` looks like a B only as a capital, and the capital I of
+    `Ivan` like an l.
+    """
+    lower = skeleton(name)
+    if name.isascii() and not _LOOKS_OTHERWISE.search(name):
+        return frozenset((lower,))
+    written = _bare(unicodedata.normalize("NFKC", name[:_INPUT_LIMIT]))
+    return frozenset((lower, _prototype(_prototype(written).casefold())))
+
+
+def are_twins(one: str, other: str) -> bool:
+    """Tell whether two names look alike."""
+    return not skeletons(one).isdisjoint(skeletons(other))
+
+
+def _prototype(text: str) -> str:
+    from agent.identity.confusables import prototypes  # the table is read when the first name is compared
+
+    plain = unicodedata.normalize("NFD", text)
+    return unicodedata.normalize("NFD", plain.translate(prototypes()))
 
 
 def folded(text: str) -> str:

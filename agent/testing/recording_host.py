@@ -8,14 +8,41 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.commands import CommandReply
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from agent.commands import Command
+    from agent.commands import Choice, Command, CommandCall
     from agent.events import Author, Event
     from agent.places import ChannelRef, ServerRef
 
 PATIENCE: Final = 5.0
 """Seconds in which an event must come."""
+
+
+class MemoryState:
+    """What a bridge keeps, in memory (`agent.bridge.State`)."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+        self.secrets: set[str] = set()
+        """The keys whose values are to be encrypted."""
+
+    async def get(self, key: str) -> str | None:
+        """Return a value; None when there is none."""
+        return self.values.get(key)
+
+    async def below(self, prefix: str) -> dict[str, str]:
+        """Return every value whose key begins with `prefix`, by key."""
+        return {key: value for key, value in sorted(self.values.items()) if key.startswith(prefix)}
+
+    async def put(self, values: Mapping[str, str], *, secret: bool = False) -> None:
+        """Keep values."""
+        self.values.update(values)
+        (self.secrets.update if secret else self.secrets.difference_update)(values)
+
+    async def remove(self, *keys: str) -> None:
+        """Forget values."""
+        for key in keys:
+            self.values.pop(key, None)
 
 
 class RecordingHost:
@@ -27,6 +54,10 @@ class RecordingHost:
         """Every event, in order."""
         self.ran: list[tuple[tuple[str, ...], dict[str, Any]]] = []
         """The commands that were run: path and options."""
+        self.states: dict[str, MemoryState] = {}
+        """What bridges keep, by their names."""
+        self.sent: dict[str, int | None] = {}
+        """The agent's own messages: id and persona."""
         self._seen = 0
         self._faults: list[Exception] = []
         self._came = asyncio.Condition()
@@ -45,6 +76,22 @@ class RecordingHost:
         """Keep what was to be run."""
         self.ran.append((path, options))
         return CommandReply(f"{author.display_name} ran {' '.join(path)} in {server.name}/{channel.name}")
+
+    def state(self, bridge: str) -> MemoryState:
+        """Return what the bridge of that name keeps."""
+        return self.states.setdefault(bridge, MemoryState())
+
+    async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:  # noqa: ARG002  # one platform
+        """Return those of `sent` that are asked for; the platform is the bridge's own."""
+        return {each: self.sent[each] for each in message_ids if each in self.sent}
+
+    async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:  # noqa: ARG002  # it offers nothing
+        """Offer nothing."""
+        return ()
+
+    async def prefill(self, call: CommandCall, option: str) -> str:  # noqa: ARG002  # it holds nothing
+        """Hold nothing."""
+        return ""
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
         """Stop nothing."""

@@ -61,11 +61,6 @@ class Memory:
         """Return when it was last reinforced, or made."""
         return self.last_reinforced_at or self.created_at
 
-    @property
-    def owner(self) -> str:
-        """Return the key of its owner in `owner_revisions`."""
-        return f"{'server' if self.scope is MemoryScope.SERVER else 'user'}:{self.owner_id}"
-
 
 def memory_from_row(row: asyncpg.Record) -> Memory:
     """Return the memory of a row that one of the `read_…` queries gave, whose columns stand in this order."""

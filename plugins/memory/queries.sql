@@ -88,7 +88,7 @@ SELECT personal_memory_id AS memory_id, false AS is_server, user_id AS owner_id,
  WHERE personal_memory_id = $1 AND user_id = $2 AND persona_lineage_id = $3;
 
 -- name: read_block
--- Every memory of a server in a lineage, and of users in it and in lineage 0, oldest first; null reads no server.
+-- Every memory of a server in a lineage, and of users in it and in lineage 0, in any order; null reads no server.
 -- Nearly every channel scope is empty: null is read sooner.
 SELECT server_memory_id AS memory_id, true AS is_server, server_id AS owner_id, persona_lineage_id, content, audience,
        NULLIF(channel_disc_ids, '{}') AS channel_disc_ids, channel_scope_pending, subject_account_id, subject_user_id,
@@ -100,8 +100,7 @@ SELECT personal_memory_id, false, user_id, persona_lineage_id, content, audience
        NULL, false, subject_account_id, subject_user_id, source_platform,
        source_server_id, source_channel_id, manually_written, last_reinforced_at, created_at, version
   FROM personal_memories
- WHERE user_id = ANY ($2::bigint[]) AND persona_lineage_id IN (0, $3)
- ORDER BY memory_id;
+ WHERE user_id = ANY ($2::bigint[]) AND persona_lineage_id IN (0, $3);
 
 -- name: read_standing
 -- What privacy and blacklist say now about accounts, users, members of the server with the platform's ids $4, and

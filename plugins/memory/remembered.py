@@ -88,15 +88,20 @@ class RememberedCache:
             else:
                 found[owner] = held
         batch = _Batch(self._repository, missing, lineage_id)
-        for owner in missing:
-            load = partial(batch.part, owner)
-            if owner not in revisions:
-                found[owner] = await load()
-                continue
-            key = f"{owner}/{lineage_id}"
-            self._keys.setdefault(owner, set()).add(key)
-            found[owner] = await self._cache.get(key, revisions[owner], load)
+        # All are started before one is awaited, so that they end together.
+        loads = {owner: self._loading(owner, lineage_id, revisions.get(owner), batch) for owner in missing}
+        for owner, task in loads.items():
+            found[owner] = await (batch.part(owner) if task is None else asyncio.shield(task))
         return found
+
+    def _loading(
+        self, owner: str, lineage_id: int, revision: int | None, batch: _Batch
+    ) -> asyncio.Task[Remembered] | None:
+        if revision is None:
+            return None
+        key = f"{owner}/{lineage_id}"
+        self._keys.setdefault(owner, set()).add(key)
+        return self._cache.loading(key, revision, partial(batch.part, owner))
 
     def forget(self, owner: str) -> None:
         """Let go of what is held of an owner whose state has changed."""
@@ -120,13 +125,13 @@ class _Batch:
         return (await asyncio.shield(self._task))[owner]
 
     async def _load(self) -> dict[str, Remembered]:
-        ids: dict[MemoryScope, list[int]] = {MemoryScope.SERVER: [], MemoryScope.PERSONAL: []}
+        of_server: dict[int, list[Memory]] = {}
+        of_users: dict[int, list[Memory]] = {}
+        by_owner: dict[str, list[Memory]] = {}
         for owner in self._owners:
             kind, _, number = owner.partition(":")
-            ids[MemoryScope.SERVER if kind == "server" else MemoryScope.PERSONAL].append(int(number))
-        server_id = next(iter(ids[MemoryScope.SERVER]), None)
-        rows = await self._repository.block(server_id, ids[MemoryScope.PERSONAL], self._lineage_id)
-        by_owner: dict[str, list[Memory]] = {owner: [] for owner in self._owners}
+            by_owner[owner] = (of_server if kind == "server" else of_users)[int(number)] = []
+        rows = await self._repository.block(next(iter(of_server), None), list(of_users), self._lineage_id)
         for memory in rows:
-            by_owner[memory.owner].append(memory)
+            (of_server if memory.scope is MemoryScope.SERVER else of_users)[memory.owner_id].append(memory)
         return {owner: Remembered(memories) for owner, memories in by_owner.items()}

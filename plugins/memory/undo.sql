@@ -26,10 +26,14 @@ SELECT min(m.server_memory_id)
   FROM forgotten_memories f, jsonb_populate_record(NULL::server_memories, f.memory) d
   JOIN server_memories m ON m.content_key = d.content_key
  WHERE f.memory_id = $1 AND m.server_id = d.server_id AND m.persona_lineage_id = d.persona_lineage_id
-   AND m.audience = d.audience AND m.channel_disc_ids = d.channel_disc_ids
-   AND (m.audience <> 'channel' OR m.source_channel_id IS NOT DISTINCT FROM d.source_channel_id)
+   AND m.audience = d.audience
+   AND m.channel_disc_ids @> d.channel_disc_ids AND m.channel_disc_ids <@ d.channel_disc_ids
+   AND m.channel_scope_pending = d.channel_scope_pending
+   AND m.legacy_channel_scope_tags = d.legacy_channel_scope_tags
+   AND (m.audience <> 'channel' OR (m.source_platform = d.source_platform
+        AND m.source_channel_id IS NOT DISTINCT FROM d.source_channel_id))
    AND m.subject_user_id IS NOT DISTINCT FROM d.subject_user_id
-   AND m.subject_account_id IS NOT DISTINCT FROM d.subject_account_id;
+   AND (m.subject_user_id IS NOT NULL OR m.subject_account_id IS NOT DISTINCT FROM d.subject_account_id);
 
 -- name: same_personal
 -- A personal memory that says the same as an undo copy, in the same lineage and audience.
@@ -38,7 +42,9 @@ SELECT min(m.personal_memory_id)
   JOIN personal_memories m ON m.content_key = d.content_key
  WHERE f.memory_id = $1 AND m.user_id = d.user_id AND m.persona_lineage_id = d.persona_lineage_id
    AND m.audience = d.audience
-   AND (m.audience <> 'channel' OR m.source_channel_id IS NOT DISTINCT FROM d.source_channel_id);
+   AND (m.audience <> 'channel' OR (m.source_platform = d.source_platform
+        AND m.source_channel_id IS NOT DISTINCT FROM d.source_channel_id))
+   AND (m.audience <> 'server' OR m.source_server_id IS NOT DISTINCT FROM d.source_server_id);
 
 -- name: restore_server
 -- Under the lock: brings a server memory back under its id, with event and revision; no row when there is no copy.

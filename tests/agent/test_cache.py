@@ -166,6 +166,32 @@ async def test_a_cancelled_caller_does_not_end_the_load_of_the_others() -> None:
     assert database.loads == 1
 
 
+async def test_loads_that_are_started_at_once_end_at_once_and_fail_at_once() -> None:
+    cache, _ = make()
+    database = Database()
+    database.gate.clear()
+    tasks = [cache.loading(owner, 0, database.load) for owner in "ab"]
+    assert cache.loading("a", 0, database.load) is tasks[0], "it is under way"
+    await asyncio.sleep(0)
+    assert database.loads == 2
+    database.gate.set()
+    assert [await task for task in tasks] == [0, 0]
+    assert await cache.get("b", 0, database.load) == 0
+    assert database.loads == 2
+
+    async def fail() -> NoReturn:
+        raise OSError("gone")
+
+    tasks = [cache.loading(owner, 1, fail) for owner in "ab"]
+    with pytest.raises(OSError, match="gone"):
+        await tasks[0]
+    await asyncio.sleep(0)
+    del tasks
+    gc.collect(1)  # nobody awaited the other one; the loop watch of the tests would report it
+    assert cache.peek("a", 1) is None
+    assert cache.peek("b", 0) == 0
+
+
 async def test_values_expire_and_their_number_is_bounded() -> None:
     cache, clock = make(size=3, seconds=10.0)
     database = Database()

@@ -8,6 +8,7 @@ from agent.catalog import N_
 from agent.commands import Command, Option, OptionKind, Rights
 from plugins.memory.commands.choices import SWITCHES, Choices
 from plugins.memory.commands.desk import Desk, guarded
+from plugins.memory.commands.placing import Placing
 from plugins.memory.commands.removing import Removing
 from plugins.memory.commands.scoping import Scoping
 from plugins.memory.commands.showing import Showing
@@ -37,7 +38,8 @@ _STATE: Final = Option("state", N_("on or off; without it the state is shown."),
 def memory_commands(desk: Desk) -> tuple[Command, ...]:
     """Return all of them. Who may run those of a server is asked when they run, for a server may open them."""
     show, write, remove, undo = Showing(desk), WritingByHand(desk), Removing(desk), Undoing(desk)
-    scope, choices = Scoping(desk, write), Choices(desk)
+    place, choices = Placing(desk, write), Choices(desk)
+    scope = Scoping(desk, place)
     return (
         _server("list", N_("Show what I remember about this server."), show.list_server, _PAGE, _OF_PERSONA),
         _server("search", N_("Search what I remember about this server."), show.search_server, _WORDS),
@@ -46,8 +48,8 @@ def memory_commands(desk: Desk) -> tuple[Command, ...]:
         _server("edit", N_("Give a memory another text."), write.edit_server, _ID, _TEXT),
         _server("tags", N_("Give a memory other tags."), write.tag_server, _ID, _TAGS),
         _server("scope", N_("Keep a memory to some channels."), scope.scope, _ID_OR_PENDING, _CHANNELS),
-        _server("open", N_("Let a memory be told in the whole server."), write.open_server, _ID),
-        _server("move", N_("Give a memory to another persona."), write.move, _ID, _PERSONA),
+        _server("open", N_("Let a memory be told in the whole server."), place.open_server, _ID),
+        _server("move", N_("Give a memory to another persona."), place.move, _ID, _PERSONA),
         _server("remove", N_("Have me forget memories of this server."), remove.remove_server, _IDS, _CODE),
         _server("undo", N_("Bring back what was removed in the last 24 hours."), undo.undo, _ID),
         _server(
@@ -59,7 +61,7 @@ def memory_commands(desk: Desk) -> tuple[Command, ...]:
         _personal("add", N_("Have me remember something about you."), write.add_personal, _TEXT),
         _personal("edit", N_("Give a memory another text."), write.edit_personal, _ID, _TEXT),
         _personal("tags", N_("Give a memory other tags."), write.tag_personal, _ID, _TAGS),
-        _personal("open", N_("Let a memory be told wherever you take part."), write.open_personal, _ID),
+        _personal("open", N_("Let a memory be told wherever you take part."), place.open_personal, _ID),
         _personal("remove", N_("Have me forget memories about you."), remove.remove_personal, _IDS, _CODE),
         _personal("undo", N_("Bring back what was removed in the last 24 hours."), undo.undo, _ID),
         _global("list", N_("Show what every persona knows about you."), show.list_global, _PAGE),

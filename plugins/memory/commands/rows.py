@@ -139,3 +139,19 @@ class CommandRows:
             actor.tool,
         )
         return version
+
+    async def same(self, conn: Connection, memory: Memory, given: Amendment) -> int | None:
+        """Return the other memory that would say the same as this one once it had what it is given."""
+        found: int | None
+        if memory.scope is MemoryScope.PERSONAL:
+            found = await conn.fetchval(QUERIES["same_personal"], memory.memory_id, given.audience)
+        else:
+            channels = None if given.channel_ids is None else list(given.channel_ids)
+            values = (memory.memory_id, channels, given.audience, given.lineage_id)
+            found = await conn.fetchval(QUERIES["same_server"], *values)
+        return found
+
+    async def stand_for(self, conn: Connection, standing: int, memory: Memory, actor: Actor, now: datetime) -> None:
+        """Let a memory count as fresh and as written by hand, with the tags of one that says the same."""
+        values = (standing, memory.memory_id, now, actor.account_id, actor.tool)
+        await conn.execute(QUERIES[f"stand_for_{memory.scope}"], *values)

@@ -85,3 +85,63 @@ WITH changed AS (
     SELECT personal_memory_id, 'personal', user_id, persona_lineage_id, 'updated', $6, NULL, $7, $4 FROM changed
 )
 SELECT version, raise_revision('user:' || user_id) FROM changed;
+
+-- name: same_server
+-- Under the lock: the memory that would say the same as this one once it had these channels, audience or lineage.
+SELECT min(d.server_memory_id)
+  FROM server_memories m
+  JOIN server_memories d ON d.server_id = m.server_id AND d.content_key = m.content_key
+ WHERE m.server_memory_id = $1 AND d.server_memory_id <> m.server_memory_id
+   AND d.persona_lineage_id = coalesce($4::bigint, m.persona_lineage_id)
+   AND d.audience = coalesce($3, m.audience)
+   AND (d.audience <> 'channel' OR (d.source_platform = m.source_platform
+        AND d.source_channel_id IS NOT DISTINCT FROM m.source_channel_id))
+   AND d.channel_disc_ids @> coalesce($2::text[], m.channel_disc_ids)
+   AND d.channel_disc_ids <@ coalesce($2::text[], m.channel_disc_ids)
+   AND d.channel_scope_pending = (m.channel_scope_pending AND $2::text[] IS NULL)
+   AND d.legacy_channel_scope_tags =
+       CASE WHEN $2::text[] IS NULL THEN m.legacy_channel_scope_tags ELSE '{}'::text[] END
+   AND d.subject_user_id IS NOT DISTINCT FROM m.subject_user_id
+   AND (d.subject_user_id IS NOT NULL OR d.subject_account_id IS NOT DISTINCT FROM m.subject_account_id);
+
+-- name: same_personal
+-- Under the lock: the memory that would say the same as this one once it had this audience.
+SELECT min(d.personal_memory_id)
+  FROM personal_memories m
+  JOIN personal_memories d ON d.user_id = m.user_id AND d.content_key = m.content_key
+ WHERE m.personal_memory_id = $1 AND d.personal_memory_id <> m.personal_memory_id
+   AND d.persona_lineage_id = m.persona_lineage_id
+   AND d.audience = coalesce($2, m.audience)
+   AND (d.audience <> 'channel' OR (d.source_platform = m.source_platform
+        AND d.source_channel_id IS NOT DISTINCT FROM m.source_channel_id))
+   AND (d.audience <> 'server' OR d.source_server_id IS NOT DISTINCT FROM m.source_server_id);
+
+-- name: stand_for_server
+-- Under the lock: lets a memory count as fresh and written by hand, with the tags of another that says the same.
+WITH standing AS (
+    UPDATE server_memories m
+       SET last_reinforced_at = greatest(m.last_reinforced_at, o.last_reinforced_at, $3::timestamptz),
+           manually_written = true,
+           tags = m.tags || ARRAY(SELECT t FROM unnest(o.tags) AS t WHERE t <> ALL (m.tags))
+      FROM server_memories o
+     WHERE m.server_memory_id = $1 AND o.server_memory_id = $2
+    RETURNING m.server_memory_id, m.server_id, m.persona_lineage_id
+)
+INSERT INTO memory_events (memory_id, scope, owner_id, persona_lineage_id, kind, actor_account_id,
+                           source_turn_id, source_tool, happened_at)
+SELECT server_memory_id, 'server', server_id, persona_lineage_id, 'reinforced', $4, NULL, $5, $3 FROM standing;
+
+-- name: stand_for_personal
+-- Under the lock: lets a memory count as fresh and written by hand, with the tags of another that says the same.
+WITH standing AS (
+    UPDATE personal_memories m
+       SET last_reinforced_at = greatest(m.last_reinforced_at, o.last_reinforced_at, $3::timestamptz),
+           manually_written = true,
+           tags = m.tags || ARRAY(SELECT t FROM unnest(o.tags) AS t WHERE t <> ALL (m.tags))
+      FROM personal_memories o
+     WHERE m.personal_memory_id = $1 AND o.personal_memory_id = $2
+    RETURNING m.personal_memory_id, m.user_id, m.persona_lineage_id
+)
+INSERT INTO memory_events (memory_id, scope, owner_id, persona_lineage_id, kind, actor_account_id,
+                           source_turn_id, source_tool, happened_at)
+SELECT personal_memory_id, 'personal', user_id, persona_lineage_id, 'reinforced', $4, NULL, $5, $3 FROM standing;

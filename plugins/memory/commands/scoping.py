@@ -22,12 +22,13 @@ from plugins.memory.commands.desk import (
     shown_versions,
     view,
 )
+from plugins.memory.commands.placing import taken_up
 from plugins.memory.commands.rows import Amendment
 from plugins.memory.rendering import line, shown_text
 from plugins.memory.scope_rules import ChannelNames, KnownChannel, Settled, Waiting
 
 if TYPE_CHECKING:
-    from plugins.memory.commands.writing import WritingByHand
+    from plugins.memory.commands.placing import Placing
     from plugins.memory.scope_rows import PendingScope
 
 PENDING: Final = "pending"
@@ -38,9 +39,9 @@ _SHOWN: Final = 20
 class Scoping:
     """`/memories scope ID #channel…`, `scope ID everywhere` and `scope pending`."""
 
-    def __init__(self, desk: Desk, writing: WritingByHand) -> None:
+    def __init__(self, desk: Desk, placing: Placing) -> None:
         self._desk = desk
-        self._writing = writing
+        self._placing = placing
 
     async def scope(self, call: Invocation) -> CommandReply:
         """Give a memory its channels, or list what waits for some."""
@@ -55,13 +56,15 @@ class Scoping:
         if not names:
             raise Refused(N_("Name the channels, or say everywhere."))
         channels = await self._channels(call, names)
-        amended = await self._writing.amended(asked, memory, Amendment(channel_ids=channels))
+        placed = await self._placing.place(asked, memory, Amendment(channel_ids=channels))
+        if placed.taken_up_by is not None:
+            return taken_up(call, memory, placed.taken_up_by)
         text = (
             translate(call.locale, "Memory {id} applies in: {channels}", id=memory_id, channels=" ".join(names))
             if channels
             else translate(call.locale, "Memory {id} applies everywhere now.", id=memory_id)
         )
-        return reply(text, memory_id=memory_id, channels=list(channels), version=amended.version)
+        return reply(text, memory_id=memory_id, channels=list(channels), version=placed.version)
 
     async def _channels(self, call: Invocation, names: list[str]) -> tuple[str, ...]:
         if [name.casefold() for name in names] == [EVERYWHERE]:

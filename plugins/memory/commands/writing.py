@@ -1,4 +1,4 @@
-"""`add`, `edit`, `tags`, `open` and `move`: everything written by hand is protected from giving way."""
+"""`add`, `edit` and `tags`: everything written by hand is protected from giving way."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from agent.catalog import N_, translate
 from agent.commands import CommandReply, Invocation
 from agent.contracts.memory import MemoryWrite, Origin, WriteKind
 from agent.contracts.people import GLOBAL_LINEAGE
-from agent.personas.rules import find as find_persona
-from agent.places import Audience, audience_of_personal_memory, audience_of_server_memory
+from agent.places import audience_of_personal_memory, audience_of_server_memory
 from agent.privacy.audit import Act
 from agent.text import clean, clip, one_line
 from plugins.memory.amending import Amended, amend
@@ -104,39 +103,6 @@ class WritingByHand:
         """Replace the tags of a memory about whoever asks."""
         return await self._tag(call, personal_shelf(call))
 
-    async def open_server(self, call: Invocation) -> CommandReply:
-        """Let a memory be known in the whole server; for managers alone, because it cannot be taken back."""
-        if not call.can_manage:
-            raise Refused(N_("Only those who manage this server may do that."))
-        memory, _ = await find(self._desk, call, server_shelf(call))
-        return await self._open(call, memory, Audience.SERVER)
-
-    async def open_personal(self, call: Invocation) -> CommandReply:
-        """Let a memory about whoever asks be known wherever they take part."""
-        memory, _ = await find(self._desk, call, personal_shelf(call))
-        return await self._open(call, memory, Audience.OPEN)
-
-    async def move(self, call: Invocation) -> CommandReply:
-        """Give a memory of this server to another persona."""
-        await check_writer(self._desk, call)
-        memory, _ = await find(self._desk, call, server_shelf(call))
-        persona = find_persona(
-            await self._desk.personas.for_server(call.place.server.server_id), str(call.options["persona"])
-        )
-        if persona.lineage_id == memory.lineage_id:
-            raise Refused(N_("{name} has memory {id} already."), name=persona.nickname, id=memory.memory_id)
-        cap = self._desk.writing.settings.max_server_memories
-
-        async def apply(conn: Connection, present: Memory) -> int | None:
-            taken = await self._desk.rows.count(conn, present.scope, present.owner_id, persona.lineage_id)
-            if taken >= cap:
-                raise Refused(N_("Every place is taken ({limit}). Remove a memory first."), limit=cap)
-            return await self._amend_rows(call, conn, present, Amendment(lineage_id=persona.lineage_id))
-
-        await self.change(call, memory, apply)
-        text = translate(call.locale, "Memory {id} belongs to {name} now.", id=memory.memory_id, name=persona.nickname)
-        return reply(text, memory_id=memory.memory_id, persona_lineage_id=persona.lineage_id)
-
     async def change(self, call: Invocation, memory: Memory, apply: Apply, content: str = "") -> Amended:
         """Carry out a change that is based on what whoever asks has seen.
 
@@ -176,11 +142,12 @@ class WritingByHand:
         """Change a memory beside its text."""
 
         async def apply(conn: Connection, present: Memory) -> int | None:
-            return await self._amend_rows(call, conn, present, given)
+            return await self.amend_rows(call, conn, present, given)
 
         return await self.change(call, memory, apply)
 
-    async def _amend_rows(self, call: Invocation, conn: Connection, present: Memory, given: Amendment) -> int | None:
+    async def amend_rows(self, call: Invocation, conn: Connection, present: Memory, given: Amendment) -> int | None:
+        """Change the row of a memory beside its text, under the lock, and write it down; return the new version."""
         now = self._desk.writing.clock.now()
         version = await self._desk.rows.amend(conn, present, given, actor_of(call), now)
         await record(self._desk, call, Act.EDITED, [present], conn)
@@ -239,17 +206,6 @@ class WritingByHand:
             tags=", ".join(tags) or translate(call.locale, "none"),
         )
         return reply(text, memory_id=memory.memory_id, tags=list(tags), version=amended.version)
-
-    async def _open(self, call: Invocation, memory: Memory, audience: Audience) -> CommandReply:
-        if memory.audience is audience or memory.audience is Audience.OPEN:
-            raise Refused(N_("Memory {id} may be told there already."), id=memory.memory_id)
-        amended = await self.amended(call, memory, Amendment(audience=audience))
-        text = (
-            translate(call.locale, "Memory {id} may be told wherever you take part now.", id=memory.memory_id)
-            if audience is Audience.OPEN
-            else translate(call.locale, "Memory {id} may be told in the whole server now.", id=memory.memory_id)
-        )
-        return reply(text, memory_id=memory.memory_id, audience=audience.value, version=amended.version)
 
     def _accepted(self, raw: str) -> str:
         match accept(raw, self._desk.writing.settings.max_memory_length):

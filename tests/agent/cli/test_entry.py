@@ -38,6 +38,7 @@ def test_config_and_data_are_options_of_every_subcommand(capsys: pytest.CaptureF
     groups = {
         "persona": ["list", "create", "rename", "default", "share-lineage", "delete"],
         "plugins": ["list"],
+        "secrets": ["rotate"],
         "tools": ["list", "call"],
     }
     for name in sorted(BUILT_IN):

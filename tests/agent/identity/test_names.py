@@ -3,7 +3,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.identity.keys import ParticipantKey, ParticipantKind
-from agent.identity.names import LABEL_LIMIT, NAME_LIMIT, fallback_label, label, normalise, place_name
+from agent.identity.names import (
+    LABEL_LIMIT,
+    NAME_LIMIT,
+    are_twins,
+    fallback_label,
+    label,
+    normalise,
+    place_name,
+    skeleton,
+    skeletons,
+)
 
 KEY = ParticipantKey(ParticipantKind.DISCORD_USER, "123456789012345678")
 
@@ -112,3 +122,45 @@ def test_place_name() -> None:
     assert place_name(" My\nServer ", "1") == "My Server"
     assert place_name("\u200b", "home") == "home"
     assert len(place_name("x" * 1000, "home")) == 128
+
+
+TWINS = [
+    ("paypal", "pаypal"),  # Latin and Cyrillic
+    ("Ben", "Вen"),  # alike as a capital only
+    ("ben", "Вen"),
+    ("Ivan", "lvan"),
+    ("IVAN", "ivаn"),
+    ("B0b", "BOb"),
+    ("maria", "rnaria"),
+    ("Nora", "Νοra"),  # Greek
+    ("Ｎora", "Νora"),
+    ("ana", "an\u0430\u200b"),
+    ("ılker", "ilker"),
+    ("scope", "ѕсоре"),  # Cyrillic altogether
+]
+
+
+@pytest.mark.parametrize(("one", "other"), TWINS)
+def test_names_that_look_alike_share_a_skeleton(one: str, other: str) -> None:
+    assert are_twins(one, other)
+    assert are_twins(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Ana", "Anna"), ("Ana", "Ená"), ("Ana", "Aná"), ("Eva", "Ena"), ("Вера", "Bepa2"), ("Ольга", "Olga"), ("a", "ä")],
+)
+def test_other_names_share_none(one: str, other: str) -> None:
+    assert not are_twins(one, other)
+
+
+@given(st.text(max_size=300))
+def test_a_name_has_the_skeleton_of_its_normalised_form(name: str) -> None:
+    assert skeleton(name) == skeleton(normalise(name))
+    assert skeleton(name) in skeletons(name)
+    assert are_twins(name, normalise(name))
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=40))
+def test_the_short_way_for_ascii_leaves_nothing_out(name: str) -> None:
+    assert skeletons(name) == skeletons(f"{name}\u200b")

@@ -1,9 +1,10 @@
 """A core that takes everything and lets a test look at it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent.commands import Command, CommandReply
+from agent.bridge import State
+from agent.commands import Choice, Command, CommandCall, CommandReply
 from agent.events import Author, Event, MessageCreated
 from agent.places import ChannelRef, ServerRef
 from agent.store.errors import StoreError
@@ -38,6 +39,18 @@ class RecordingHost:
     ) -> CommandReply:
         self.ran.append((path, options, server, channel, author))
         return self.reply
+
+    def state(self, bridge: str) -> State:
+        raise AssertionError(f"{bridge} keeps nothing")
+
+    async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:
+        raise AssertionError(f"{platform} tells by itself what the agent said: {message_ids}")
+
+    async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:
+        return ()
+
+    async def prefill(self, call: CommandCall, option: str) -> str:
+        return ""
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
         raise AssertionError("the terminal leaves that to the command /stop of the core")

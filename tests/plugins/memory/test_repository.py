@@ -241,10 +241,10 @@ async def test_the_block_holds_the_lineage_and_global_rows_oldest_first(
 ) -> None:
     server, other, ana, ben = await world.server(), await world.server(), await world.person(), await world.person()
     writes = [
+        about_person(ana.user_id, "ana"),
         about_server(server, "server"),
         about_server(server, "foreign lineage", lineage=2),
         about_server(other, "foreign server"),
-        about_person(ana.user_id, "ana"),
         about_person(ana.user_id, "ana globally", lineage=0),
         about_person(ana.user_id, "ana elsewhere", lineage=2),
         about_person(ben.user_id, "ben"),
@@ -252,8 +252,8 @@ async def test_the_block_holds_the_lineage_and_global_rows_oldest_first(
     for write in writes:
         await save(repository, store, write)
     block = await repository.block(server, [ana.user_id], 1)
-    assert [memory.content for memory in block] == ["server", "ana", "ana globally"]
-    assert [memory.owner for memory in block] == [f"server:{server}", *[f"user:{ana.user_id}"] * 2]
+    assert [memory.content for memory in block] == ["ana", "server", "ana globally"]
+    assert [memory.owner_id for memory in block] == [ana.user_id, server, ana.user_id]
     assert [memory.content for memory in await repository.block(None, [ben.user_id], 1)] == ["ben"]
 
 

@@ -101,6 +101,43 @@ async def test_what_was_said_again_is_not_doubled(stage: Stage, counter: Counter
         assert f"Memory {again} says the same" in (await counter.run("memories undo", id=memory_id)).text
 
 
+async def test_the_same_about_a_person_by_another_account_is_not_doubled(stage: Stage, counter: Counter) -> None:
+    memory_id = await removed(stage, text="{user} hosts")
+    _, other = await stage.enter(BEN)
+    again = await learned(stage, "{user} hosts")
+    async with stage.store.connection() as conn:
+        await conn.execute(
+            "UPDATE server_memories SET subject_account_id = $1, subject_user_id = $2", other.account_id, other.user_id
+        )
+        await conn.execute(
+            "UPDATE forgotten_memories SET memory = memory || jsonb_build_object('subject_user_id', $1::bigint)",
+            other.user_id,
+        )
+    assert f"Memory {again} says the same" in (await counter.run("memories undo", id=memory_id)).text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE server_memories SET source_platform = 'discord', audience = 'channel'",
+        "UPDATE server_memories SET channel_scope_pending = true",
+        "UPDATE personal_memories SET audience = 'server', source_server_id = NULL",
+    ],
+)
+async def test_the_same_that_is_told_elsewhere_hinders_no_undo(stage: Stage, counter: Counter, change: str) -> None:
+    target = "me" if "personal" in change else None
+    memory_id = await removed(stage, target)
+    await learned(stage, "a fact", target)
+    async with stage.store.connection() as conn:
+        await conn.execute(change)
+        if "audience" in change:
+            audience = "server" if target else "channel"
+            await conn.execute(
+                "UPDATE forgotten_memories SET memory = memory || jsonb_build_object('audience', $1::text)", audience
+            )
+    assert (await counter.run("memories undo", id=memory_id)).ok
+
+
 async def test_two_undos_at_once_restore_once(stage: Stage, counter: Counter) -> None:
     memory_id = await removed(stage)
     replies = await asyncio.gather(*(counter.run("memories undo", id=memory_id) for _ in range(5)))

@@ -151,31 +151,6 @@ async def test_nobody_changes_what_is_about_somebody_else(counter: Counter) -> N
         assert not (await counter.run(f"personal memories {path}", who=BEN, id=memory_id, **options)).ok
 
 
-async def test_a_memory_moves_to_another_persona(stage: Stage, counter: Counter) -> None:
-    memory_id = await counter.memory("a fact")
-    server_id = (await stage.context(ANA)).place.server.server_id
-    reply = await counter.run("memories move", id=memory_id, persona="Otto")
-    assert (reply.ok, "Otto" in reply.text) == (False, True)
-    async with stage.store.connection() as conn:
-        await conn.execute("INSERT INTO persona_lineages VALUES (7, $1)", stage.clock.now())
-        await conn.execute(
-            "INSERT INTO personas (server_id, persona_lineage_id, nickname, prompt, triggers, created_at) "
-            "VALUES ($1, 7, 'Otto', 'You are {bot}.', '{}', $2)",
-            server_id,
-            stage.clock.now(),
-        )
-    reply = await counter.run("memories move", id=memory_id, persona="otto")
-    assert reply.ok, reply.text
-    row = await counter.row(memory_id)
-    assert (row["persona_lineage_id"], row["manually_written"]) == (7, True)
-    assert "a fact" not in (await counter.run("memories list")).text
-    assert "a fact" in (await counter.run("memories list", persona="Otto")).text
-    assert not (await counter.run("memories move", id=memory_id, persona="Otto")).ok
-    stage.configure(max_server_memories=1)
-    full, other = Counter(stage), await counter.memory("another")
-    assert "(1)" in (await full.run("memories move", id=other, persona="Otto")).text
-
-
 async def test_changes_of_what_is_about_somebody_stand_in_their_trail(stage: Stage, counter: Counter) -> None:
     context = await stage.context(ANA)
     memory_id = await learned(stage, "{user} hosts")
