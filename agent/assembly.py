@@ -148,7 +148,7 @@ async def assemble(
         refusals=Refusals(core.settings.locale),
         cooldowns=Cooldowns(timedelta(seconds=core.settings.limits.cooldown_seconds)),
         addressing=addressing(core.settings),
-        withdrawals=Withdrawals(core, outbox, sender, notice_rule),
+        withdrawals=Withdrawals(core, inbound, sender, notice_rule),
     )
     return Assembly(core, worker, tools, commands, inbound, outbox, sender, queue, background, reception, flow)
 

@@ -182,7 +182,10 @@ async def channel_seen(place: Place) -> None:
 
 @_spec(Mode.COLLECT)
 async def message_deleted(event: MessageDeleted) -> Sequence[Card]:
-    """Called after the deletion of a message was taken, once: let go of what came from it, return cards that tell."""
+    """Called after the deletion of a message was taken: let go of what came from it, return cards that tell.
+
+    It is called again when the plugin fails, or the process dies before it is done.
+    """
 
 
 @_spec(Mode.COLLECT)

@@ -42,7 +42,7 @@ __all__ = [
 _log = logs.get_logger("agent.plugins")
 _BEFORE_START: Final = frozenset({"register_cli"})
 """What may be asked of plugins that have not been started."""
-_ALL_OR_NOTHING: Final = frozenset({"erase_person"})
+_MUST_SUCCEED: Final = frozenset({"erase_person", "message_deleted"})
 _DENIED: Final = Denial(Refusal.GUARD_FAILED, "This could not be checked, so it was refused.")
 
 
@@ -182,7 +182,7 @@ class PluginHost:
         """Return what each started plugin answers, in order, without those that answer None or fail.
 
         Raises:
-            HookFailed: a part of `erase_person` failed; the transaction must roll back.
+            HookFailed: a part of `erase_person` failed, and the transaction must roll back; or of `message_deleted`.
         """
         return [result for _, result in await self.collect_by_plugin(name, **values)]
 
@@ -210,7 +210,7 @@ class PluginHost:
             result = answers[number] if answers is not None else await self._caller.ask(call, values)
             if type(result) is Failure:
                 self._failures.note(result)
-                if name in _ALL_OR_NOTHING:
+                if name in _MUST_SUCCEED:
                     # Its own text may quote people, and ours is logged as it is.
                     raise HookFailed(f"plugin {call.plugin} failed in {name} ({result.reason})") from result.error
             elif result is not None:

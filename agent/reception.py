@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agent.hookspecs import SpeakerAnswer
     from agent.identity.people import Entrance
     from agent.sender import Sender
-    from agent.store.inbound import Inbound
+    from agent.store.inbound import Inbound, Unfinished
     from agent.turn.queue import ConversationQueue
     from agent.withdrawals import Withdrawals
 
@@ -88,8 +88,11 @@ class Reception:
                 lambda: self._take(event, conversation, again=next(tries) > 0), patience=PATIENCE
             )
 
-    async def resume(self, event: MessageCreated) -> None:
-        """Go on with an event that was taken before this process began."""
+    async def resume(self, event: Unfinished) -> None:
+        """Go on with an event that was taken before this process began, or that was held."""
+        if isinstance(event, MessageDeleted):
+            self.background.start(self.withdrawals.tell(event))
+            return
         entrance = await self._enter(event)
         speaker = await self._speaker(event, entrance)
         if isinstance(speaker, Hold):
@@ -134,12 +137,13 @@ class Reception:
 
     async def _take_other(self, event: Event, conversation: str, *, again: bool) -> None:
         """Take what is no message; a message that is deleted while it waits is not answered."""
-        if not await self.inbound.receive(event, conversation, wanted=False) and not again:
+        if not isinstance(event, MessageDeleted):
+            await self.inbound.receive(event, conversation, wanted=False)
             return
-        if isinstance(event, MessageDeleted):
+        is_new = await self.inbound.receive_deletion(event, conversation)
+        if is_new or (again and await self.inbound.waits(event)):
+            self.queue.remove(conversation, lambda job: job.event.message_id == event.message_id)
             self.background.start(self.withdrawals.tell(event))
-            for job in self.queue.remove(conversation, lambda job: job.event.message_id == event.message_id):
-                await self._end(job.event, Outcome.IGNORED)
 
     async def _enter(self, event: MessageCreated) -> Entrance:
         entrance = await self.core.people.enter(event.server, event.channel, event.author, self.core.clock.now())

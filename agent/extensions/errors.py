@@ -4,7 +4,7 @@ Exception
 └── PluginError
     ├── PluginsRefused       what is wrong with the plugins, all of it, before any is used
     ├── PluginStartFailed    one that is not optional did not start
-    └── HookFailed           `erase_person` failed: whoever asked must roll back
+    └── HookFailed           what must succeed failed: whoever asked rolls back or asks again
 """
 
 from __future__ import annotations
@@ -33,4 +33,4 @@ class PluginStartFailed(PluginError):
 
 
 class HookFailed(PluginError):
-    """A plugin's part failed where all parts or none must be done."""
+    """A plugin's part failed where every part must be done."""

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from agent import metrics
-from agent.events import Event, MessageCreated, dump_event, load_event
+from agent.events import Event, MessageCreated, MessageDeleted, dump_event, load_event
 from agent.store.outbox import Posted, dump_message
 from agent.store.queries import load_queries
 from agent.store.worker import dead_workers
@@ -29,6 +29,9 @@ MOST_ATTEMPTS: Final = 2
 """Runs of one event, the first one included."""
 KEPT: Final = timedelta(days=30)
 """How long finished rows stay, so that an event is known when it comes again."""
+
+type Unfinished = MessageCreated | MessageDeleted
+"""What is dealt with after it was taken."""
 
 
 class Inbound:
@@ -62,6 +65,24 @@ class Inbound:
             )
         return row is not None
 
+    async def receive_deletion(self, event: MessageDeleted, conversation: str) -> bool:
+        """Commit the arrival of a deletion, which is unfinished until `finish`; tell whether it is new.
+
+        A run of the message that is under way is lost (`TurnLost`) from that moment on; what waits is not begun.
+        """
+        async with self._store.connection() as conn:
+            row = await conn.fetchrow(
+                QUERIES["receive_deletion"],
+                event.platform,
+                event.event_id,
+                self._worker,
+                conversation,
+                dump_event(event),
+                self._clock.now(),
+                event.message_id,
+            )
+        return row is not None
+
     async def waits(self, event: Event) -> bool:
         """Tell whether an event was taken by this worker and has not begun."""
         async with self._store.connection() as conn:
@@ -80,7 +101,7 @@ class Inbound:
         return int(attempt)
 
     async def finish(
-        self, event: MessageCreated, outcome: Outcome, answer: Sequence[OutgoingMessage] = ()
+        self, event: Unfinished, outcome: Outcome, answer: Sequence[OutgoingMessage] = ()
     ) -> tuple[Posted, ...]:
         """End an event and commit its answer to the outbox, both or neither.
 
@@ -104,7 +125,7 @@ class Inbound:
         ids = row["outbox_ids"] or ()
         return tuple(Posted(outbox_id, message) for outbox_id, message in zip(ids, answer, strict=True))
 
-    async def recover(self, platforms: Iterable[str]) -> tuple[MessageCreated, ...]:
+    async def recover(self, platforms: Iterable[str]) -> tuple[Unfinished, ...]:
         """Take over what dead workers left unfinished on these platforms, oldest first; abandon what is too old."""
         names, now = list(platforms), self._clock.now()
         async with self._store.transaction() as conn:
@@ -117,7 +138,7 @@ class Inbound:
         if stale:
             metrics.emit("turns_abandoned", len(stale), reason="found_at_start")
         events = (load_event(row["payload"]) for row in rows)
-        return tuple(event for event in events if isinstance(event, MessageCreated))
+        return tuple(event for event in events if isinstance(event, MessageCreated | MessageDeleted))
 
     async def load_checkpoint(self, event: MessageCreated) -> str | None:
         """Return the loop's messages of the last checkpoint of an event, as JSON."""

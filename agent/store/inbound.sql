@@ -5,6 +5,26 @@ VALUES ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9)
 ON CONFLICT (platform, event_id) DO NOTHING
 RETURNING true AS is_new;
 
+-- name: receive_deletion
+-- Take the deletion of a message once, to be dealt with, and end what is unfinished about the message: whoever answers
+-- it keeps nothing more, and what it has kept is committed before this. A row when the deletion is new.
+WITH taken AS (
+    INSERT INTO inbound_events (platform, event_id, state, worker, conversation, payload, received_at)
+    VALUES ($1, $2, 'received', $3, $4, $5::text::jsonb, $6)
+    ON CONFLICT (platform, event_id) DO NOTHING
+    RETURNING platform, conversation
+), ended AS (
+    UPDATE inbound_events e
+       SET state = 'ignored', payload = NULL, held_until = NULL, finished_at = $6
+      FROM taken
+     WHERE e.platform = taken.platform AND e.conversation = taken.conversation AND e.state IN ('received', 'running')
+       AND e.payload ->> 'type' = 'message_created' AND e.payload ->> 'message_id' = $7
+    RETURNING e.platform, e.event_id
+), gone AS (
+    DELETE FROM turn_checkpoints c USING ended WHERE c.platform = ended.platform AND c.event_id = ended.event_id
+)
+SELECT true AS is_new FROM taken;
+
 -- name: waits
 -- Whether an event was taken by this worker and has not begun.
 SELECT true FROM inbound_events WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state = 'received';
@@ -41,12 +61,14 @@ SELECT DISTINCT worker FROM inbound_events
  WHERE state IN ('received', 'running') AND platform = ANY ($1::text[]) AND worker <> $2;
 
 -- name: abandon_stale
--- Give up what a dead worker left that is too old or was tried often enough; counted by the caller.
+-- Give up what a dead worker left that is too old or was tried often enough; counted by the caller. The deletion of a
+-- message is dealt with however late.
 WITH stale AS (
     UPDATE inbound_events
        SET state = 'abandoned', payload = NULL, held_until = NULL, finished_at = $4
      WHERE state IN ('received', 'running') AND platform = ANY ($1::text[]) AND worker = ANY ($2::bigint[])
        AND (received_at < $3 OR attempts >= $5 OR payload IS NULL)
+       AND payload ->> 'type' IS DISTINCT FROM 'message_deleted'
     RETURNING platform, event_id
 ), gone AS (
     DELETE FROM turn_checkpoints c USING stale WHERE c.platform = stale.platform AND c.event_id = stale.event_id

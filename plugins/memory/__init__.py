@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from plugins.memory.repository import MemoryRepository
     from plugins.memory.scope_backfill import ScopeBackfill
     from plugins.memory.search import MemorySearch, MemoryVectors
-    from plugins.memory.source import Withdrawn
     from plugins.memory.toolbox import Toolbox
     from plugins.memory.transfer.service import Transfers
 
@@ -70,14 +69,12 @@ class MemoryPlugin:
         from plugins.memory.scope_rows import ScopeRows
         from plugins.memory.search import MemorySearch, MemoryVectors, Retrieval
         from plugins.memory.seen import SeenVersions
-        from plugins.memory.source import Withdrawn
         from plugins.memory.toolbox import CHANNEL_MEMORY, MEMBER_EDITS, SELF_TEACHING, Toolbox
         from plugins.memory.transfer.service import Transfers
 
         self._core = core
         self._repository: MemoryRepository = MemoryRepository(core.store)
         seen = SeenVersions()
-        self._withdrawn: Withdrawn = Withdrawn()
         self._search: MemorySearch = MemorySearch(core.store)
         self._vectors: MemoryVectors = MemoryVectors(core.store, self._search)
         retrieval, collector = Retrieval(self._search, core.embedder), RecallCollector()
@@ -166,10 +163,8 @@ class MemoryPlugin:
 
     @hookimpl
     async def turn_finished(self, turn: Turn, recalled: Sequence[str]) -> None:
-        """Let what was called back count as fresh again; forget what was learned from a message that is gone."""
+        """Let what was called back count as fresh again."""
         await self._recall.reinforce(turn, recalled)
-        if (gone := self._withdrawn.of(turn.event)) is not None:
-            await self.message_deleted(gone)
 
     @hookimpl
     async def write_memory(self, write: MemoryWrite) -> MemoryWritten:
@@ -200,7 +195,6 @@ class MemoryPlugin:
         """Let go of what the model made of a message that is gone."""
         from plugins.memory.source import forget_source
 
-        self._withdrawn.note(event)
         return await forget_source(self._toolbox.writing, event, self._core.settings.locale)
 
     @hookimpl

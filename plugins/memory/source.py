@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cachetools import LRUCache
-
 from agent.catalog import translate
 from agent.contracts.cards import Card, CardKind
 from agent.contracts.memory import MemoryScope, MemorySource, MemoryWrite, Origin, WriteKind
@@ -18,38 +16,19 @@ from plugins.memory.saving import owner_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from agent.events import MessageCreated, MessageDeleted
+    from agent.events import MessageDeleted
     from plugins.memory.memory import Memory
     from plugins.memory.saving import Writing
 
 QUERIES = load_queries("plugins.memory", "source.sql")
-_LATELY: Final = 512
-"""Deletions that are remembered; many more than turns run at once."""
 GONE: Final = Actor(None, None, "message_deleted")
-
-
-class Withdrawn:
-    """Messages that were deleted of late: a turn that was under way then may still have learned from one.
-
-    A turn lives in one process, and so do the events of its platform, so this need not outlive it.
-    """
-
-    def __init__(self) -> None:
-        self._gone: LRUCache[tuple[str, str], MessageDeleted] = LRUCache(_LATELY)
-
-    def note(self, event: MessageDeleted) -> None:
-        """Note that a message is gone."""
-        self._gone[event.platform, event.message_id] = event
-
-    def of(self, event: MessageCreated) -> MessageDeleted | None:
-        """Return the deletion of a message, if it was deleted."""
-        return self._gone.get((event.platform, event.message_id))
 
 
 async def forget_source(writing: Writing, event: MessageDeleted, locale: str) -> tuple[Card, ...]:
     """Delete the unprotected, model-made memories of a message, for good; return cards that do not repeat them."""
     now = writing.clock.now()
-    values = (event.platform, event.server.external_id, event.channel.external_id, event.message_id, now - UNDO_KEPT)
+    since = min(event.occurred_at, now) - UNDO_KEPT  # it may be told long after, when the agent was away
+    values = (event.platform, event.server.external_id, event.channel.external_id, event.message_id, since)
     async with writing.store.connection() as conn:
         rows = [
             *await conn.fetch(QUERIES["server_memories_of_message"], *values),

@@ -24,11 +24,14 @@ from agent.store.inbound import Inbound
 from agent.store.outbox import OutboxRows
 from agent.testing.fake_bridge import FakeBridge
 from agent.tools import ToolContext, ToolResult
+from plugins.memory.repository import MemoryRepository
 
 ALREADY: Final = "SELECT count(*) FROM server_memories WHERE source_message_id = $1"
 
 WRAPPED: Final[dict[str, tuple[type, str]]] = {
     "receive": (Inbound, "receive"),
+    "deletion": (Inbound, "receive_deletion"),
+    "forget": (MemoryRepository, "remove"),
     "begin": (Inbound, "begin"),
     "history": (FakeBridge, "history"),
     "request": (ChatModel, "request"),
@@ -62,6 +65,18 @@ STEPS: Final = (
     "settle:after:2",
 )
 """Every step of a turn that saves a memory, in order; the number counts since the step was chosen."""
+
+DELETION_STEPS: Final = (
+    "deletion:before:1",
+    "deletion:after:1",
+    "forget:before:1",
+    "forget:after:1",  # inside the transaction of the removal
+    "finish:before:1",  # between the removal and the notice
+    "finish:after:1",
+    "send:before:1",  # of the notice
+    "settle:after:1",
+)
+"""Every step from the deletion of a message of which a memory was made."""
 
 
 class Plugin:

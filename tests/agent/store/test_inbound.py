@@ -3,12 +3,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 
 import asyncpg
 import pytest
 
 from agent.bridge import OutgoingMessage
+from agent.events import MessageDeleted
 from agent.store.inbound import Inbound
 from agent.store.outbox import OutboxRows, load_message
 from agent.store.pool import Store
@@ -139,8 +141,8 @@ async def test_what_a_dead_worker_left_is_taken_over_in_order(
         clock.advance(timedelta(seconds=1))
     await dead.begin(a_message(number=1))
     events = await inbound.recover(["fake"])
-    assert [event.text for event in events] == ["text 1", "text 2", "text 3"]
-    assert await inbound.begin(events[0]) == 2
+    assert events == tuple(a_message(f"text {number}", number=number) for number in (1, 2, 3))
+    assert await inbound.begin(a_message(number=1)) == 2
     with pytest.raises(TurnLost):
         await dead.finish(a_message(number=1), Outcome.ANSWERED, [a_part()])
 
@@ -202,3 +204,51 @@ async def test_a_message_stays_unsent_only_until_it_is_settled(
         row = await conn.fetchrow("SELECT state, message_id, payload FROM outbox")
     assert row is not None
     assert tuple(row) == ("sent", "x1", None)
+
+
+def a_deletion() -> MessageDeleted:
+    event = a_message()
+    return MessageDeleted("fake", "gone", event.message_id, event.server, event.channel, NOW)
+
+
+async def test_a_deletion_ends_what_is_unfinished_about_the_message(inbound: Inbound, store: Store) -> None:
+    event, other = a_message(), replace(a_message(), event_id="e2", message_id="another")
+    for each in (event, other):
+        await inbound.receive(each, "c", wanted=True)
+        await inbound.begin(each)
+    async with store.transaction() as conn:
+        await inbound.write_checkpoint(conn, event, 0, "[]")
+    assert await inbound.receive_deletion(replace(a_deletion(), event_id="e3"), "elsewhere")
+    assert (await state_of(store))["state"] == "running"
+    assert await inbound.receive_deletion(a_deletion(), "c")
+    assert not await inbound.receive_deletion(a_deletion(), "c")
+    row = await state_of(store)
+    assert (row["state"], row["payload"], row["finished_at"]) == ("ignored", None, NOW)
+    assert (await state_of(store, 2))["state"] == "running"
+    assert await inbound.load_checkpoint(event) is None
+    with pytest.raises(TurnLost):
+        await inbound.finish(event, Outcome.ANSWERED, [a_part()])
+    with pytest.raises(TurnLost):
+        async with store.transaction() as conn:
+            await inbound.write_checkpoint(conn, event, 1, "[]")
+    await inbound.finish(a_deletion(), Outcome.IGNORED)
+    assert not await inbound.receive_deletion(a_deletion(), "c")
+
+
+async def test_a_deletion_waits_for_what_a_turn_is_about_to_keep(inbound: Inbound, store: Store) -> None:
+    event = a_message()
+    await inbound.receive(event, "c", wanted=True)
+    await inbound.begin(event)
+    async with store.transaction() as conn:
+        await inbound.write_checkpoint(conn, event, 0, "[]")
+        taking = asyncio.create_task(inbound.receive_deletion(a_deletion(), "c"))
+        assert not (await asyncio.wait({taking}, timeout=0.1))[0]
+    assert await taking
+
+
+async def test_an_unfinished_deletion_is_taken_over_however_old(
+    inbound: Inbound, store: Store, clock: ManualClock
+) -> None:
+    assert await inbound.receive_deletion(a_deletion(), "c")
+    clock.advance(timedelta(days=3))
+    assert await Inbound(store, clock, OTHER).recover(["fake"]) == (a_deletion(),)
