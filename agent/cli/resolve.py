@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, assert_never
 
 import typer
 
@@ -46,7 +46,8 @@ async def _resolve(loaded: LoadedSettings, asked: Asked, name: str, *, as_json: 
         return OK
     print_line(one_line(printable(_headline(found))))
     for other in found.get("candidates", ()):
-        print_line(one_line(printable(f"  {other['key']} {other['label']} ({other['distinction']})")))
+        text = f"  {other['key']} {other['label']} ({other['distinction']}): {other['reference']}"
+        print_line(one_line(printable(text)))
     for other in found.get("suggestions", ()):
         print_line(one_line(printable(f"  {other['score']:5.1f}  {other['key']} {other['label']} ({other['name']})")))
     return OK
@@ -92,7 +93,13 @@ def as_data(found: Resolution) -> dict[str, Any]:
             }
         case Ambiguous():
             candidates = [
-                {"key": str(each.key), "label": each.label, "distinction": each.distinction, "handle": each.handle}
+                {
+                    "key": str(each.key),
+                    "label": each.label,
+                    "distinction": each.distinction,
+                    "handle": each.handle,
+                    "reference": each.reference,
+                }
                 for each in found.candidates
             ]
             return {"result": "ambiguous", "name": found.name, "candidates": candidates}
@@ -102,6 +109,8 @@ def as_data(found: Resolution) -> dict[str, Any]:
                 for each in found.suggestions
             ]
             return {"result": "not_found", "name": found.name, "suggestions": suggestions}
+        case unknown:
+            assert_never(unknown)
 
 
 def _headline(found: dict[str, Any]) -> str:
@@ -111,7 +120,7 @@ def _headline(found: dict[str, Any]) -> str:
         case "self":
             return f"the agent itself (by {found['step']})"
         case "ambiguous":
-            return f"{found['name']}: several people bear that name"
+            return f"{found['name']}: several people bear that name, or one that looks like it"
         case _:
             near = "; near names:" if found["suggestions"] else ""
             return f"{found['name']}: nobody here bears that name{near}"

@@ -83,6 +83,8 @@ class Persona:
     is_default: bool
     is_renamed: bool = False
     """Whether a default persona bears another name than the deployment's, which the agent's own account bears."""
+    affixes: tuple[str, ...] = ()
+    """What it puts before or behind people's names when it speaks to them, as `master` or `-chan`."""
 
 
 GLOBAL_LINEAGE = 0

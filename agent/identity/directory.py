@@ -50,6 +50,12 @@ class Directory:
 
     entries: tuple[Entry, ...] = ()
 
+    def joined(self, other: Directory) -> Directory:
+        """Return the members of both, each once."""
+        if not self.entries or not other.entries:
+            return other if not self.entries else self
+        return Directory(tuple({entry.account.key: entry for entry in (*self.entries, *other.entries)}.values()))
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:

@@ -15,7 +15,7 @@ from agent.events import Author
 from agent.identity.directory import Directory, Entry, Name
 from agent.identity.handles import Named, assign_handles
 from agent.identity.keys import ParticipantKey
-from agent.identity.names import NameSource, label, normalise, place_name
+from agent.identity.names import NameSource, label, normalise, place_name, skeletons
 from agent.identity.records import account_from
 from agent.identity.words import phrases
 from agent.places import Channel, ChannelRef, Place, Server, ServerRef
@@ -164,6 +164,14 @@ class People:
     async def bearers(self, server_id: int, name: str, identifier: str | None = None) -> Directory:
         """Return the members of a server who bear a name (in any case and form), or have a platform's id."""
         return _directory(await self._fetch("bearers", server_id, normalise(name), identifier, BEARERS))
+
+    async def lookalikes(self, server_id: int, looks: frozenset[str]) -> Directory:
+        """Return the members of a server who bear a name that has one of these skeletons (`names.skeletons`)."""
+        # One character looks like several only where it is a ligature or an `m`.
+        shortest, longest = min(map(len, looks)) // 6, max(map(len, looks)) * 2
+        rows = await self._fetch("names_of_length", server_id, shortest, longest)
+        accounts = {row["account_id"] for row in rows if not looks.isdisjoint(skeletons(row["value"]))}
+        return _directory(await self._fetch("names_of", server_id, list(accounts))) if accounts else Directory()
 
     async def similar_in_length(self, server_id: int, shortest: int, longest: int) -> Directory:
         """Return members with a name of between so many characters, and those names alone; nobody who is hidden."""

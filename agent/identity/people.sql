@@ -51,6 +51,22 @@ JOIN accounts a ON a.account_id = few.account_id
 LEFT JOIN names g ON g.server_id = $1 AND g.account_id = a.account_id AND g.source = 'guild'
 ORDER BY a.account_id, n.source;
 
+-- name: names_of_length
+-- Names of a server of between so many characters.
+SELECT account_id, value
+FROM names
+WHERE server_id = $1 AND char_length(normalised) BETWEEN $2 AND $3;
+
+-- name: names_of
+-- Some members of a server with every name borne there: a row a name.
+SELECT a.account_id, a.user_id, a.platform, a.kind, a.external_id, a.username, a.privacy_level, a.forgotten_before,
+       coalesce(g.value, a.display_name) AS display_name, n.source, n.value, n.normalised
+FROM names n
+JOIN accounts a ON a.account_id = n.account_id
+LEFT JOIN names g ON g.server_id = n.server_id AND g.account_id = n.account_id AND g.source = 'guild'
+WHERE n.server_id = $1 AND n.account_id = ANY ($2::bigint[])
+ORDER BY a.account_id, n.source;
+
 -- name: similar_in_length
 -- Names of a server, of people who may be suggested, whose length lies between two bounds: a row a name.
 SELECT a.account_id, a.user_id, a.platform, a.kind, a.external_id, a.username, a.privacy_level, a.forgotten_before,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from agent.identity.affixes import peeled
 from agent.identity.directory import Directory, Scope
 from agent.identity.handles import explicit_handle
-from agent.identity.results import NotFound, Resolution
+from agent.identity.owners import looks_of
+from agent.identity.results import BridgeUser, NotFound, Resolution, Resolved, Self
 from agent.identity.rules import mentioned_id, resolve
 from agent.text import clean
 
@@ -24,15 +27,26 @@ class Resolver:
         self._people = people
 
     async def resolve(self, name: str, scope: Scope) -> Resolution:
-        """Return who is meant; with near names where nobody is. Two queries at most."""
+        """Return who is meant; with near names where nobody is."""
         name = clean(name[:INPUT_LIMIT]).strip()
-        server = scope.place.server.server_id
-        identifier = mentioned_id(name)
-        plain = explicit_handle(name) or name
-        result = resolve(name, scope, await self._people.bearers(server, plain, identifier) if name else Directory())
-        if not isinstance(result, NotFound) or identifier is not None:
+        if not name:
+            return NotFound(name)
+        bare = peeled(name, scope.persona.affixes)
+        result = await self._decided(name, [name] if bare is None else [name, bare], scope)
+        if not isinstance(result, NotFound) or mentioned_id(name) is not None:
             return result
         from agent.identity.suggestions import length_bounds, suggest  # rapidfuzz is needed for failures only
 
-        near = await self._people.similar_in_length(server, *length_bounds(plain))
+        plain = bare or explicit_handle(name) or name
+        near = await self._people.similar_in_length(scope.place.server.server_id, *length_bounds(plain))
         return NotFound(result.name, suggest(plain, near.entries))
+
+    async def _decided(self, name: str, forms: Sequence[str], scope: Scope) -> Resolution:
+        server, known = scope.place.server.server_id, Directory()
+        for form in forms:
+            known = known.joined(await self._people.bearers(server, explicit_handle(form) or form, mentioned_id(form)))
+        result = resolve(name, scope, known)
+        if not isinstance(result, Resolved | BridgeUser | Self) or not result.step.rests_on_a_name:
+            return result
+        looks = frozenset[str]().union(*(looks_of(form, scope, known) for form in forms))
+        return resolve(name, scope, known.joined(await self._people.lookalikes(server, looks)))

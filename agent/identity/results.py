@@ -24,6 +24,13 @@ class Step(StrEnum):
     """The only owner of that name in this server."""
     LABEL = "label"
     """Of several owners the only participant who is shown under that name."""
+    AFFIX = "affix"
+    """What was left of the name without an affix of the persona, or without brackets or quotes around it."""
+
+    @property
+    def rests_on_a_name(self) -> bool:
+        """Tell whether somebody else whose name looks the same would make it ambiguous."""
+        return self not in {Step.MENTION, Step.HANDLE, Step.SPEAKER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,9 @@ class Candidate:
     distinction: str
     """What tells this one from the others of the same name: username or id, or that it is the agent."""
     handle: str | None
-    """As the model may write it to mean this one."""
+    """The handle of a participant: as the model may write it to mean this one."""
+    reference: str
+    """The handle, or a mention for somebody who takes no part: what means this one and nobody else when asked again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,68 +3,90 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final, assert_never
 
-from agent.contracts.people import Account, Participant, Speaker
+from agent.identity.affixes import peeled
 from agent.identity.directory import Directory, Scope, is_hidden
-from agent.identity.handles import SELF_WORD, base_handle, explicit_handle
+from agent.identity.handles import RESERVED, SELF_WORD, base_handle, explicit_handle
 from agent.identity.keys import ParticipantKey, ParticipantKind
-from agent.identity.names import fallback_label, label, normalise
+from agent.identity.names import fallback_label, label, normalise, skeletons
+from agent.identity.owners import Owner, looks_of, member_owner, owners_of, participant_owner, twins_of, wanted_form
 from agent.identity.results import Ambiguous, BridgeUser, Candidate, NotFound, Resolution, Resolved, Self, Step
 
 CANDIDATES: Final = 10
 """At most so many are listed where a name is ambiguous."""
 BOT_WORD: Final = "{bot}"
-_MENTION: Final = re.compile(r"<@!?([^<>\s]{1,255})>|(@[^@\s:]{1,255}:[^\s]{1,255})")
-
-
-@dataclass(frozen=True, slots=True)
-class _Owner:
-    """Somebody who bears the name."""
-
-    account: Account
-    speaker: Speaker
-    label: str
-    participant: Participant | None
-    is_shown: bool
-    """Whether the conversation shows this one under the name."""
+_MENTION: Final = re.compile(
+    r"<@!?(?P<id>[^<>\s]{1,255})>|(?P<user>@[^@\s:]{1,255}:[^\s]{1,255})"
+    rf"|(?P<kind>{'|'.join(ParticipantKind)}):(?P<key>[^\s]{{1,255}})"
+)
 
 
 def mentioned_id(text: str) -> str | None:
-    """Return the platform's id when the whole text is an explicit mention: `<@id>`, `<@!id>`, `@user:server`."""
+    """Return the platform's id when the whole text is an explicit mention.
+
+    That is `<@id>`, `<@!id>`, `@user:server`, or a key as the command line shows it: `discord_user:id`.
+    """
+    found = _mention(text)
+    return found[1] if found else None
+
+
+def _mention(text: str) -> tuple[str | None, str] | None:
+    """Return the kind, where it is said, and the id of an explicit mention."""
     match = _MENTION.fullmatch(text.strip())
-    return (match[1] or match[2]) if match else None
-
-
-def account_speaker(account: Account) -> Speaker:
-    """Return the account as the one who speaks for itself."""
-    return Speaker(account.key, account.user_id, account.display_name)
+    return (match["kind"], match["id"] or match["user"] or match["key"]) if match else None
 
 
 def resolve(name: str, scope: Scope, directory: Directory) -> Resolution:
     """Return who is meant by `name` here.
 
-    `directory` holds at least everybody of this server who bears that name or, for a mention, that id.
+    Args:
+        name: As somebody has written it.
+        scope: Where it was said, and by whom.
+        directory: At least everybody of this server who bears that name (or what `peeled` leaves of it), everybody who
+            bears a name that looks like it or like a name so borne, and for a mention everybody with that id.
+
     """
     name = name.strip()
-    if (identifier := mentioned_id(name)) is not None:
-        return _by_id(name, identifier, scope, directory)
+    result = _resolve(name, scope, directory)
+    if isinstance(result, NotFound) and (bare := peeled(name, scope.persona.affixes)) is not None:
+        return _renamed(_resolve(bare, scope, directory), name)
+    return result
+
+
+def _resolve(name: str, scope: Scope, directory: Directory) -> Resolution:
+    if (mention := _mention(name)) is not None:
+        return _by_id(name, *mention, scope, directory)
     return _by_handle(name, scope) or _by_name(name, scope, directory)
 
 
-def _by_id(name: str, identifier: str, scope: Scope, directory: Directory) -> Resolution:
-    if any(key.id == identifier for key in scope.bot_keys):
+def _renamed(result: Resolution, name: str) -> Resolution:
+    """Return the answer to a second try as one to the name that was written."""
+    match result:
+        case Resolved() | BridgeUser() | Self():
+            return replace(result, step=Step.AFFIX)
+        case Ambiguous() | NotFound():
+            return replace(result, name=name)
+        case unknown:
+            assert_never(unknown)
+
+
+def _by_id(name: str, kind: str | None, identifier: str, scope: Scope, directory: Directory) -> Resolution:
+    def is_meant(key: ParticipantKey) -> bool:
+        return key.id == identifier and kind in {None, key.kind}
+
+    if any(map(is_meant, scope.bot_keys)):
         return Self(Step.MENTION)
     owners = {
-        **{entry.account.key: _entry_owner(entry.account, is_shown=False) for entry in directory.entries},
-        **{person.speaker.key: _participant_owner(person, is_shown=False) for person in scope.participants},
+        **{entry.account.key: member_owner(entry.account) for entry in directory.entries},
+        **{person.speaker.key: participant_owner(person) for person in scope.participants},
     }
-    found = [owner for key, owner in sorted(owners.items(), key=lambda item: str(item[0])) if key.id == identifier]
+    found = [owner for key, owner in sorted(owners.items(), key=lambda each: str(each[0])) if is_meant(key)]
     if len(found) > 1:  # the same digits of two kinds
-        return _ambiguous(name, found, scope, with_bot=False)
-    return _person(found[0], Step.MENTION) if found else NotFound(name)
+        return _ambiguous(name, found, scope, by_key=True)
+    return _person(found[0], scope, Step.MENTION) if found else NotFound(name)
 
 
 def _by_handle(name: str, scope: Scope) -> Resolution | None:
@@ -74,26 +96,37 @@ def _by_handle(name: str, scope: Scope) -> Resolution | None:
     handle = explicit_handle(name)
     for person in scope.participants:
         if person.handle == handle:
-            return _person(_participant_owner(person, is_shown=True), Step.HANDLE)
+            return _person(participant_owner(person), scope, Step.HANDLE)
     if scope.speaker is not None and normalise(name) in {SELF_WORD, scope.speaker.handle}:
-        return _person(_participant_owner(scope.speaker, is_shown=True), Step.SPEAKER)
+        return _person(participant_owner(scope.speaker), scope, Step.SPEAKER)
     return None
 
 
 def _by_name(name: str, scope: Scope, directory: Directory) -> Resolution:
-    handle = explicit_handle(name)
-    wanted = handle if handle is not None else normalise(name)
-    if not wanted:
+    if not (wanted := wanted_form(name)):
         return NotFound(name)
-    owners = _owners(wanted, scope, directory)
+    owners = owners_of(wanted, scope, directory)
     if wanted in _names_of_agent(scope):
-        return _ambiguous(name, owners, scope, with_bot=True) if owners else Self(Step.BOT)
-    if len(owners) == 1:
-        return _person(owners[0], Step.NAME)
+        likenesses = twins_of(looks_of(name, scope, directory), (), scope, directory)
+        people = owners or likenesses
+        return _ambiguous(name, people, scope, with_bot=True) if people else Self(Step.BOT)
+    if not owners:
+        return NotFound(name)
+    if wanted in RESERVED:  # whoever writes `everyone` hardly means somebody of that name
+        return _ambiguous(name, owners, scope)
     shown = [owner for owner in owners if owner.is_shown and (owner.participant or is_hidden(owner.account))]
-    if len(shown) == 1 and shown[0].participant is not None:
-        return _person(shown[0], Step.LABEL)
-    return _ambiguous(name, owners, scope, with_bot=False) if owners else NotFound(name)
+    if len(owners) == 1:
+        chosen, step = owners[0], Step.NAME
+    elif len(shown) == 1 and shown[0].participant is not None:
+        chosen, step = shown[0], Step.LABEL
+    else:
+        return _ambiguous(name, owners, scope)
+    looks = looks_of(name, scope, directory)
+    twins = twins_of(looks, owners, scope, directory)
+    like_agent = any(not looks.isdisjoint(skeletons(each)) for each in (scope.bot_name, scope.persona.nickname))
+    if twins or like_agent:
+        return _ambiguous(name, [*owners, *twins], scope, with_bot=like_agent)
+    return _person(chosen, scope, step)
 
 
 def _names_of_agent(scope: Scope) -> set[str]:
@@ -101,71 +134,42 @@ def _names_of_agent(scope: Scope) -> set[str]:
     return {normalise(name) for name in names} | {base_handle(name) for name in names}
 
 
-def _owners(wanted: str, scope: Scope, directory: Directory) -> list[_Owner]:
-    """Return everybody who bears the name, from every source, each person once, by account id."""
-    owners: dict[tuple[str, int], _Owner] = {}
-    for owner in sorted(_bearers(wanted, scope, directory), key=_preference):
-        owners.setdefault(_identity(owner), owner)
-    return sorted(owners.values(), key=lambda owner: owner.account.account_id)
-
-
-def _bearers(wanted: str, scope: Scope, directory: Directory) -> Iterator[_Owner]:
-    present = {person.speaker.key: person for person in scope.participants}
-    for entry in directory.entries:
-        if entry.account.key in scope.bot_keys or not entry.bears(wanted):
-            continue
-        if (person := present.get(entry.account.key)) is not None:
-            yield _participant_owner(person, is_shown=normalise(person.label) == wanted)
-        else:
-            yield _entry_owner(entry.account, is_shown=entry.is_shown_as(wanted))
-    for person in scope.participants:
-        if normalise(person.label) == wanted:
-            yield _participant_owner(person, is_shown=True)
-        elif person.handle == wanted:
-            yield _participant_owner(person, is_shown=False)
-
-
-def _identity(owner: _Owner) -> tuple[str, int]:
-    """Return who it is: two linked accounts are one person."""
-    if owner.speaker.user_id is not None:
-        return ("user", owner.speaker.user_id)
-    return ("account", owner.account.account_id)
-
-
-def _preference(owner: _Owner) -> tuple[bool, bool, int, int]:
-    """Order the accounts of one person: shown here, taking part, the stricter privacy, the elder."""
-    return (not owner.is_shown, owner.participant is None, -owner.account.privacy.rank, owner.account.account_id)
-
-
-def _entry_owner(account: Account, *, is_shown: bool) -> _Owner:
-    shown = label(account.display_name, account.key)
-    return _Owner(account, account_speaker(account), shown, participant=None, is_shown=is_shown)
-
-
-def _participant_owner(person: Participant, *, is_shown: bool) -> _Owner:
-    return _Owner(person.account, person.speaker, person.label, participant=person, is_shown=is_shown)
-
-
-def _person(owner: _Owner, step: Step) -> Resolved | BridgeUser:
+def _person(owner: Owner, scope: Scope, step: Step) -> Resolved | BridgeUser:
     if owner.speaker.user_id is None:
-        return BridgeUser(owner.account, owner.label, bridge=None, step=step)
+        return BridgeUser(owner.account, owner.label, _bridge(owner.account.key, scope), step)
     handle = owner.participant.handle if owner.participant else None
     return Resolved(owner.account, owner.speaker, owner.label, handle, step)
 
 
-def _ambiguous(name: str, owners: Iterable[_Owner], scope: Scope, *, with_bot: bool) -> Ambiguous:
-    candidates = [_candidate(owner) for owner in owners if not is_hidden(owner.account)][:CANDIDATES]
+def _bridge(key: ParticipantKey, scope: Scope) -> str | None:
+    """Return what brought somebody here from another platform; None for who is in a native room."""
+    if key.kind is ParticipantKind.WEBHOOK:
+        return "webhook"
+    return None if key.kind.value.startswith(f"{scope.place.platform}_") else "relay"
+
+
+def _ambiguous(
+    name: str, owners: Iterable[Owner], scope: Scope, *, with_bot: bool = False, by_key: bool = False
+) -> Ambiguous:
+    candidates = [_candidate(owner, by_key=by_key) for owner in owners if not is_hidden(owner.account)][:CANDIDATES]
     if with_bot:
         key = ParticipantKey(ParticipantKind.PERSONA, str(scope.persona.persona_id))
-        candidates.insert(0, Candidate(key, scope.bot_name, "the agent itself", BOT_WORD))
+        candidates.insert(0, Candidate(key, scope.bot_name, "the agent itself", BOT_WORD, BOT_WORD))
     return Ambiguous(name, tuple(candidates))
 
 
-def _candidate(owner: _Owner) -> Candidate:
-    account = owner.account
+def _candidate(owner: Owner, *, by_key: bool) -> Candidate:
+    account, key = owner.account, owner.speaker.key
     username = label(account.username, account.key) if account.username else ""
     distinction = f"username {username}" if username else f"id {fallback_label(account.key)}"
     if owner.speaker.is_proxied:
         distinction = f"proxied by {distinction}"
     handle = f"@{{{owner.participant.handle}}}" if owner.participant else None
-    return Candidate(owner.speaker.key, owner.label, distinction, handle)
+    return Candidate(key, owner.label, distinction, handle, handle or _mention_of(key, by_key=by_key))
+
+
+def _mention_of(key: ParticipantKey, *, by_key: bool) -> str:
+    """Return how somebody without a handle is meant and nobody else."""
+    if by_key:
+        return str(key)
+    return key.id if _MENTION.fullmatch(key.id) else f"<@{key.id}>"

@@ -133,9 +133,12 @@ def _personal(resolved: Resolved, nobody: Status) -> Target | ToolResult:
 
 def _ambiguous(answer: Ambiguous, status: Status) -> ToolResult:
     candidates: list[Json] = [
-        {"name": one.label, "distinction": one.distinction, "handle": one.handle} for one in answer.candidates
+        {"name": one.label, "distinction": one.distinction, "handle": one.handle, "target_user": one.reference}
+        for one in answer.candidates
     ]
-    note = "Several people bear this name: ask who is meant, or call again with a handle."
+    note = (
+        "Several people bear this name, or one that looks like it: ask who is meant, or call again with a target_user."
+    )
     return ToolResult(status, {"name": answer.name, "candidates": candidates, "note": note})
 
 

@@ -26,10 +26,18 @@ def test_each_result_is_data_with_its_kind_and_step() -> None:
         "bridge": None,
         "account_id": 1,
     }
-    assert as_data(Ambiguous("ana", (Candidate(ANA, "Ana", "ana", "ana~2"),))) == {
+    assert as_data(Ambiguous("ana", (Candidate(ANA, "Ana", "ana", "@{ana~2}", "@{ana~2}"),))) == {
         "result": "ambiguous",
         "name": "ana",
-        "candidates": [{"key": "console_user:ana", "label": "Ana", "distinction": "ana", "handle": "ana~2"}],
+        "candidates": [
+            {
+                "key": "console_user:ana",
+                "label": "Ana",
+                "distinction": "ana",
+                "handle": "@{ana~2}",
+                "reference": "@{ana~2}",
+            }
+        ],
     }
     assert as_data(NotFound("anna", (Suggestion(ANA, "Ana", "Ana", 87.5),))) == {
         "result": "not_found",

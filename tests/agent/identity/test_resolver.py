@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from agent.contracts.people import PrivacyLevel
@@ -6,7 +8,7 @@ from agent.identity.directory import Scope
 from agent.identity.keys import ParticipantKind
 from agent.identity.people import People
 from agent.identity.resolver import Resolver
-from agent.identity.results import Ambiguous, BridgeUser, NotFound, Resolved
+from agent.identity.results import Ambiguous, BridgeUser, NotFound, Resolved, Step
 from agent.places import ChannelRef, Place, ServerRef
 from agent.store.pool import Store
 from tests.agent.identity.builders import GENERAL, HOME, NOW, PERSONA, author
@@ -48,7 +50,7 @@ async def test_results_come_from_the_server(town: Town) -> None:
     for name in ("mat", "@mat:example.org"):
         result = await town.resolver.resolve(name, scope)
         assert isinstance(result, BridgeUser), name
-        assert (result.account.key, result.display_name, result.bridge) == (MAT.key, "Mat", None)
+        assert (result.account.key, result.display_name, result.bridge) == (MAT.key, "Mat", "relay")
 
 
 async def test_twins(town: Town) -> None:
@@ -89,3 +91,41 @@ async def test_near_names_are_suggested_and_never_taken(town: Town, store: Store
 async def test_awkward_names_are_not_found(town: Town, name: str) -> None:
     place = await town.arrive(BEN)
     assert isinstance(await town.resolver.resolve(name, await town.scope(place, BEN)), NotFound)
+
+
+async def test_a_name_that_looks_like_another_means_nobody(town: Town) -> None:
+    twin, latin = author("twin", "\u0412en", "other"), author("b", "Ben", "ben.m")
+    place = await town.arrive(latin, twin, ANA)
+    scope = await town.scope(place, ANA, latin)
+    for name in ("Ben", "ben", "\u0412en", "(Ben)", "@Ben"):
+        result = await town.resolver.resolve(name, scope)
+        assert isinstance(result, Ambiguous), name
+        assert {(each.key, each.reference) for each in result.candidates} == {
+            (latin.key, "@{ben}"),
+            (twin.key, "<@twin>"),
+        }
+    for name, meant in (("<@twin>", twin), ("console_user:twin", twin), ("@{ben}", latin), ("ben.m", latin)):
+        resolved = await town.resolver.resolve(name, scope)
+        assert isinstance(resolved, Resolved), name
+        assert resolved.account.key == meant.key
+
+
+async def test_who_looks_like_the_agent_is_not_the_agent(town: Town) -> None:
+    place = await town.arrive(author("m", "M\u0456rri"), BEN)
+    scope = await town.scope(place, BEN)
+    result = await town.resolver.resolve("Mirri", scope)
+    assert isinstance(result, Ambiguous)
+    assert [each.reference for each in result.candidates] == ["{bot}", "<@m>"]
+    assert isinstance(await town.resolver.resolve("M\u0456rri", scope), Ambiguous)
+
+
+async def test_an_affix_of_the_persona_is_no_part_of_the_name(town: Town) -> None:
+    place = await town.arrive(ANA, BEN, author("k", "Katharina"))
+    scope = replace(await town.scope(place, BEN), persona=replace(PERSONA, affixes=("master", "-chan")))
+    for name in ("master Ana", "Ana-chan", "Master ana-chan", '"Ana"', "[master Ana]"):
+        result = await town.resolver.resolve(name, scope)
+        assert isinstance(result, Resolved), name
+        assert (result.account.key, result.step) == (ANA.key, Step.AFFIX)
+    missed = await town.resolver.resolve("master Katarina", scope)
+    assert isinstance(missed, NotFound)
+    assert (missed.name, [each.label for each in missed.suggestions]) == ("master Katarina", ["Katharina"])

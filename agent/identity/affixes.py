@@ -1,0 +1,65 @@
+"""What stands around a name and is no part of it: affixes (`master Ana`, `ana-chan`), brackets, quotes; pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from agent.identity.names import normalise
+
+_PAIRS: Final = {
+    "(": ")",
+    "[": "]",
+    "<": ">",
+    "\u00ab": "\u00bb",
+    "\u201c": "\u201d",
+    "\u201e": "\u201c",
+    "\u2018": "\u2019",
+    '"': '"',
+    "'": "'",
+    "`": "`",
+    "*": "*",
+}
+_JOINT: Final = re.compile(r"[\s\-_.~,]+")
+"""What joins an affix and a name."""
+
+
+def peeled(name: str, affixes: Iterable[str] = ()) -> str | None:
+    """Return the name without every affix and bracket around it; None when there is none, or nothing is left.
+
+    An affix stands at either end, in any letter case, and never inside a word: `san` is peeled off `Ana-san`, not off
+    `Susan`. One in a script without letter case, as Japanese, needs nothing that joins it.
+    """
+    known = sorted(filter(None, map(_bare, affixes)), key=lambda affix: (-len(affix), affix))
+    before, after = name.strip(), _peeled_once(name.strip(), known)
+    if after == before:
+        return None
+    while after != before:
+        before, after = after, _peeled_once(after, known)
+    return after if normalise(after) else None
+
+
+def _peeled_once(name: str, affixes: list[str]) -> str:
+    # What is left of a mention would be somebody's id, taken for a name.
+    if len(name) > 1 and _PAIRS.get(name[0]) == name[-1] and not name.startswith(("<@", "<#")):
+        return name[1:-1].strip()
+    words = normalise(name)
+    for affix in affixes:
+        if words.startswith(affix) and (length := _joint(words[len(affix) :], affix)) is not None:
+            return words[len(affix) + length :]
+        if words.endswith(affix) and (length := _joint(words[: -len(affix)][::-1], affix)) is not None:
+            return words[: len(words) - len(affix) - length]
+    return name
+
+
+def _joint(rest: str, affix: str) -> int | None:
+    """Return how many characters join the affix to the rest that begins with them; None where it is part of a word."""
+    if (joint := _JOINT.match(rest)) is not None:
+        return joint.end()
+    return 0 if affix.lower() == affix.upper() else None
+
+
+def _bare(affix: str) -> str:
+    """Return an affix in the form under which names are compared, without what joins it to a name."""
+    return re.sub(rf"^{_JOINT.pattern}|{_JOINT.pattern}$", "", normalise(affix))
