@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.contracts.cards import Card
-from agent.events import Author, Event
+from agent.events import Attachment, Author, Event
 from agent.identity.keys import ParticipantKey
 from agent.places import ChannelRef, ServerRef
 
@@ -98,6 +98,11 @@ class HistoryMessage:
     occurred_at: datetime
     from_agent: bool = False
     """Said by the agent or one of its personas."""
+    reply_to: str | None = None
+    """The message that it answers."""
+    attachments: tuple[Attachment, ...] = ()
+    extras: tuple[str, ...] = ()
+    """What came with the text, described: embeds, polls, stickers, what was forwarded. Untrusted like the text."""
 
 
 class State(Protocol):
@@ -201,6 +206,14 @@ class Bridge(Protocol):
 
     async def history(self, server: ServerRef, channel: ChannelRef, limit: int) -> Sequence[HistoryMessage]:
         """Return the last messages of a channel, oldest first, at most `limit`."""
+        ...
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        """Return what a file holds that came with a message.
+
+        Raises:
+            agent.files.FileRefused: it cannot be read, or holds more than `limit` bytes.
+        """
         ...
 
     async def typing(self, channel: ChannelRef) -> None:

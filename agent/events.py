@@ -51,6 +51,10 @@ class Reply:
     to_agent: bool = False
     """Whether that message was the agent's own (or one of its personas')."""
     persona_id: int | None = None
+    author: Author | None = None
+    """Who said it, where the bridge knows."""
+    text: str = ""
+    """What it said, where the bridge knows: it is quoted when it does not stand in the history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,8 @@ class MessageCreated:
     """The accounts that the platform itself marked as mentioned."""
     reply: Reply | None = None
     attachments: tuple[Attachment, ...] = ()
+    extras: tuple[str, ...] = ()
+    """What came with the text, described: embeds, polls, stickers, what was forwarded. Untrusted like the text."""
     webhook_id: str | None = None
     persona: str | None = None
     """The name of the persona that shall answer, where it is chosen by other means than the text."""

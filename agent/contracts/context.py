@@ -101,11 +101,22 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A picture that came with the message that is answered."""
+
+    name: str
+    content_type: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """The whole prompt, in order, and what did not fit."""
 
     items: tuple[ContextItem, ...]
     left_out: tuple[LeftOut, ...] = ()
+    images: tuple[Image, ...] = ()
+    """Shown behind the message, to models that take pictures."""
 
     def identities(self) -> tuple[str, ...]:
         """Return the identities of every entry that stands in the prompt."""

@@ -52,6 +52,8 @@ class ChatModel:
     settings: ModelSettings = field(default_factory=lambda: cast("ModelSettings", {}))
     streams: bool = True
     """Whether answers are streamed on the wire, so that a stall and a broken answer are noticed."""
+    takes_images: bool = False
+    """Whether it is shown the pictures that come with a message."""
     cache_point: bool = False
     """Whether the prompt marks where the part that may be cached ends."""
     idle_seconds: float = 30.0

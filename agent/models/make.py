@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from urllib.parse import urlsplit
 
 from agent.models.chat import ChatModel, preload
@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 IDLE_SECONDS: Final = 30.0
 """Longest silence within a streamed answer, once it has begun."""
 OPENAI_HOSTS: Final = frozenset({"api.openai.com"})
+SEEING: Final = (
+    "anthropic:claude-3",
+    "anthropic:claude-opus",
+    "anthropic:claude-sonnet",
+    "anthropic:claude-haiku",
+    "google:gemini",
+    "google-gla:gemini",
+    "google-vertex:gemini",
+    "openai:gpt-4o",
+    "openai:gpt-4.1",
+    "openai:gpt-5",
+)
+"""How the names of models begin that take pictures, as they stand in `[agent] model`."""
 NO_KEY: Final = "none"
 """Sent to a server of one's own that wants no key; the client insists on some text."""
 
@@ -40,7 +53,16 @@ def make_model(settings: AgentSettings, environ: Mapping[str, str] = os.environ)
         _make(settings, environ),
         request_seconds=settings.request_timeout,
         idle_seconds=min(IDLE_SECONDS, settings.request_timeout),
+        takes_images=takes_images(settings.model, settings.images),
     )
+
+
+def takes_images(model: str, choice: Literal["auto", "on", "off"] = "auto") -> bool:
+    """Tell whether a model is shown pictures; `auto` knows the families that have always taken them.
+
+    A model that does not take them refuses the whole request, so one that is not known is not shown any.
+    """
+    return choice == "on" or (choice == "auto" and model.startswith(SEEING))
 
 
 def _make(settings: AgentSettings, environ: Mapping[str, str]) -> ChatModel:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from agent.contracts.context import ContextItem, Prompt, Role, Section, Tag
+from agent.contracts.context import ContextItem, Image, Prompt, Role, Section, Tag
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -48,6 +48,8 @@ class WirePrompt:
     """What may be cached."""
     tail: tuple[str, ...]
     """The texts of the last user message that stand after the cache point."""
+    images: tuple[Image, ...] = ()
+    """Pictures that stand behind the tail."""
 
     @property
     def characters(self) -> int:
@@ -67,7 +69,7 @@ def wire_prompt(prompt: Prompt, limit: int) -> WirePrompt:
     ]
     head = [WireMessage(Role.SYSTEM, tuple(system))] if system else []
     room = max(limit, FEWEST) - len(head) - (1 if tail else 0)
-    return WirePrompt((*head, *_fold(_merge(talk), room)), tuple(tail))
+    return WirePrompt((*head, *_fold(_merge(talk), room)), tuple(tail), prompt.images)
 
 
 def _merge(items: Iterable[ContextItem]) -> list[WireMessage]:
@@ -104,9 +106,10 @@ def to_messages(wire: WirePrompt, *, cache_point: bool) -> list[ModelMessage]:
     """Return the wire prompt as pydantic-ai's messages.
 
     With `cache_point` the last user message holds its texts one by one, the cache point before the tail. Without it
-    every message is one plain string, which every OpenAI-compatible server reads.
+    every message is one plain string, which every OpenAI-compatible server reads; only pictures make it a list.
     """
     from pydantic_ai.messages import (
+        BinaryContent,
         CachePoint,
         ModelRequest,
         ModelResponse,
@@ -125,10 +128,12 @@ def to_messages(wire: WirePrompt, *, cache_point: bool) -> list[ModelMessage]:
         messages.append(ModelRequest(parts=[part]))
     if not wire.tail:
         return messages
-    if not cache_point:
+    images = [BinaryContent(image.content, media_type=image.content_type) for image in wire.images]
+    if not cache_point and not images:
         messages.append(ModelRequest(parts=[UserPromptPart("\n\n".join(wire.tail))]))
         return messages
     has_talk = any(message.role is not Role.SYSTEM for message in wire.prefix)
-    content: list[UserContent] = [CachePoint(), *wire.tail] if has_talk else list(wire.tail)
+    texts = wire.tail if cache_point else ("\n\n".join(wire.tail),)
+    content: list[UserContent] = [*([CachePoint()] if has_talk and cache_point else []), *texts, *images]
     messages.append(ModelRequest(parts=[UserPromptPart(content)]))
     return messages

@@ -114,6 +114,8 @@ class AgentSettings(Section):
     """Of an OpenAI-compatible server; left out: the provider's own."""
     api_key: Secret | None = None
     embeddings: Annotated[str, AfterValidator(_embeddings_name)] = "local"
+    images: Literal["auto", "on", "off"] = "auto"
+    """Whether the model is shown pictures; `auto`: when it is known to take them."""
     name: Text = Field(default="Isthmus", max_length=80)
     """The default persona's name; `{bot}` in the prompt."""
     avatar: str | None = None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.bridge import BridgeHost, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent
+    from agent.events import Attachment
     from agent.places import ChannelRef, ServerRef
     from agent.testing.fake_platform import FakePlatform
 
@@ -67,6 +68,8 @@ class _Reachable(Protocol):
     async def find_sent(self, message: OutgoingMessage) -> Sent | None: ...
 
     async def history(self, channel: ChannelRef, limit: int) -> Sequence[HistoryMessage]: ...
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes: ...
 
     async def typing(self, channel: ChannelRef) -> None: ...
 
@@ -139,6 +142,15 @@ class FakeBridge:
         """
         return await self._there.history(channel, limit)
 
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        """Return what a file holds that was uploaded to the platform.
+
+        Raises:
+            FileRefused: it is not there, or larger than `limit`.
+            ConnectionLost: the platform cannot be reached.
+        """
+        return await self._there.fetch(attachment, limit)
+
     async def typing(self, channel: ChannelRef) -> None:
         """Show that an answer is being written."""
         await self._there.typing(channel)
@@ -171,6 +183,9 @@ class _Here:
 
     async def history(self, channel: ChannelRef, limit: int) -> Sequence[HistoryMessage]:
         return await self._platform.history(channel, limit)
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        return self._platform.fetch(attachment, limit)
 
     async def typing(self, channel: ChannelRef) -> None:
         self._platform.typing.append(channel)

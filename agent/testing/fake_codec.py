@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from agent.bridge import HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent
 from agent.commands import CommandReply
-from agent.events import Author, Event
+from agent.events import Attachment, Author, Event
 from agent.places import ChannelRef, ServerRef
 from agent.testing.wire import CallFailed
 
@@ -42,6 +42,7 @@ HISTORY: Any = tuple[HistoryMessage, ...]
 SERVER: Any = ServerRef
 CHANNEL: Any = ChannelRef
 AUTHOR: Any = Author
+ATTACHMENT: Any = Attachment
 REPLY: Any = CommandReply
 
 

@@ -15,11 +15,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from itertools import islice
+from mimetypes import guess_type
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.bridge import Capabilities, HistoryMessage
 from agent.clock import SystemClock
-from agent.events import Author, MessageCreated, MessageDeleted, MessageEdited, ReactionAdded, Reply
+from agent.events import Attachment, Author, MessageCreated, MessageDeleted, MessageEdited, ReactionAdded, Reply
+from agent.files import FileRefused, too_large
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import Visibility
 from agent.testing.fake_archive import Archive
@@ -36,7 +38,7 @@ from agent.testing.fake_values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from agent.bridge import OutgoingMessage
     from agent.clock import Clock
@@ -84,6 +86,7 @@ class FakePlatform:
         self.typing: list[ChannelRef] = []
         """Where the agent showed that it writes."""
         self._clock = clock or SystemClock()
+        self._files: dict[str, bytes] = {}
         self._people: dict[str, Author] = {}
         self._visible: dict[str, Visibility] = {}
         self._number = 1000
@@ -128,6 +131,7 @@ class FakePlatform:
         to_agent: bool = True,
         reply_to: FakeMessage | None = None,
         mentions: Sequence[str] = (),
+        files: Mapping[str, bytes] | None = None,
     ) -> FakeMessage:
         """Let somebody say something; returns when the agent, if one is connected, has taken it.
 
@@ -139,6 +143,7 @@ class FakePlatform:
             to_agent: Whether it mentions the agent.
             reply_to: Which message it answers.
             mentions: The people whom it mentions.
+            files: What is uploaded with it, by name.
 
         Raises:
             EventRefused: the agent raised.
@@ -148,17 +153,43 @@ class FakePlatform:
         author = self._people.get(person) or self.person(person)
         message_id = self._next_id()
         said = FakeMessage(message_id, *where, author, text, self._clock.now(), f"created:{message_id}")
-        said = replace(said, reply_to=reply_to.message_id if reply_to else None)
+        uploaded = self._uploaded(message_id, files or {})
+        said = replace(
+            said,
+            reply_to=reply_to.message_id if reply_to else None,
+            attachments=uploaded,
+        )
         self._archive.add(said)
         keys = tuple(ParticipantKey((self._people.get(one) or self.person(one)).kind, one) for one in mentions)
         reply = Reply(reply_to.message_id, to_agent=reply_to.from_agent) if reply_to else None
         await self.events.bring(
             MessageCreated(
                 self.name, f"created:{message_id}", message_id, *where, author, text, said.occurred_at,
-                mentions_agent=to_agent, mentions=keys, reply=reply,
+                mentions_agent=to_agent, mentions=keys, reply=reply, attachments=uploaded,
             )
         )  # fmt: skip
         return said
+
+    def _uploaded(self, message_id: str, files: Mapping[str, bytes]) -> tuple[Attachment, ...]:
+        found = []
+        for name, content in files.items():
+            url = f"{self.name}://files/{message_id}/{name}"
+            self._files[url] = content
+            found.append(Attachment(name, guess_type(name)[0] or "application/octet-stream", len(content), url))
+        return tuple(found)
+
+    def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        """Return what was uploaded.
+
+        Raises:
+            FileRefused: it is not there, or larger than `limit`.
+        """
+        content = self._files.get(attachment.url)
+        if content is None:
+            raise FileRefused(f"{attachment.name}: it is not there any more")
+        if len(content) > limit:
+            raise too_large(attachment.name, limit)
+        return content
 
     async def ask(self, person: str, text: str, *, channel: str = "general", server: str = "home") -> FakeMessage:
         """Say something to the agent and return the first message of its answer."""
@@ -285,7 +316,10 @@ class FakePlatform:
         newest_first = (m for m in reversed(self._archive.of_channel(channel.external_id)) if m.card is None)
         said = list(islice(newest_first, max(limit, 0)))
         return tuple(
-            HistoryMessage(m.message_id, m.author, m.text, m.occurred_at, m.from_agent) for m in reversed(said)
+            HistoryMessage(
+                m.message_id, m.author, m.text, m.occurred_at, m.from_agent, m.reply_to, m.attachments, m.extras
+            )
+            for m in reversed(said)
         )
 
     # Inside ---------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.bridge import BridgeStartFailed, OutcomeUnknown, SendFailed, Sent
+from agent.files import FileRefused
 from agent.testing import fake_codec as codec
 from agent.testing.fake_values import ConnectionLost
 from agent.testing.wire import LINE_LIMIT, CallFailed, Peer
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from agent.bridge import BridgeHost, HistoryMessage, OutgoingMessage
     from agent.commands import CommandReply
-    from agent.events import Author, Event
+    from agent.events import Attachment, Author, Event
     from agent.places import ChannelRef, ServerRef
     from agent.testing.fake_platform import FakePlatform
 
@@ -98,6 +99,11 @@ async def _answer(platform: FakePlatform, name: str, data: Any) -> Any:
         case "history":
             channel = codec.load(codec.CHANNEL, data["channel"])
             return codec.dump_history(await platform.history(channel, data["limit"]))
+        case "fetch":
+            try:
+                return platform.fetch(codec.load(codec.ATTACHMENT, data["attachment"]), data["limit"]).hex()
+            except FileRefused as refused:
+                raise CallFailed("FileRefused", str(refused)) from refused
         case "hello":
             return None
         case "typing":
@@ -162,6 +168,14 @@ class RemotePlatform:
         data = {"channel": codec.dump(codec.CHANNEL, channel), "limit": limit}
         messages: tuple[HistoryMessage, ...] = codec.load(codec.HISTORY, await self._call("history", data))
         return messages
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        """Return what a file holds that was uploaded."""
+        try:
+            found = await self._call("fetch", {"attachment": codec.dump(codec.ATTACHMENT, attachment), "limit": limit})
+        except CallFailed as failure:
+            raise FileRefused(failure.args[-1]) from failure
+        return bytes.fromhex(found)
 
     async def typing(self, channel: ChannelRef) -> None:
         """Show that an answer is being written, if anybody is there to see it."""

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from agent.contracts.cards import Card
-from agent.events import Author
+from agent.events import Attachment, Author
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import ChannelRef, ServerKind, ServerRef, Visibility
 
@@ -35,6 +35,8 @@ class FakeMessage:
     part: int = 0
     allowed_mentions: tuple[ParticipantKey, ...] | None = ()
     """Who may be pinged by what the text holds; None: everybody, `@everyone` included."""
+    attachments: tuple[Attachment, ...] = ()
+    extras: tuple[str, ...] = ()
     persona_name: str | None = None
     from_agent: bool = False
 

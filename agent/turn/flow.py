@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -22,6 +22,7 @@ from agent.trace import Trace, TraceKind
 from agent.turn.checkpoints import TurnLedger
 from agent.turn.context import build_prompt
 from agent.turn.delivery import answer
+from agent.turn.images import images_of
 from agent.turn.loop import run_loop
 from agent.turn.loop_values import LoopLimits, LoopResult, TurnFailed
 from agent.turn.prepare import prepare
@@ -99,6 +100,7 @@ class Flow:
                 return
             turn = await self.core.impersonations.applied(turn)
             prompt, recalled = await self.prompt(turn)
+            prompt = await self._with_images(turn, prompt)
             ledger = self._ledger(turn)
             async with self._typing(turn):
                 result = await self._loop(turn, prompt, ledger)
@@ -131,6 +133,15 @@ class Flow:
             message_limit=limits.max_message_chars,
             hidden=hidden,
         )
+
+    async def _with_images(self, turn: Turn, prompt: Prompt) -> Prompt:
+        """Add the pictures of the message and of the one that it answers, for a model that takes them."""
+        if not self.model.takes_images:
+            return prompt
+        answered = turn.event.reply.message_id if turn.event.reply else None
+        earlier = [file for said in turn.history if said.message_id == answered for file in said.attachments]
+        files = (*turn.event.attachments, *earlier)
+        return replace(prompt, images=await images_of(files, self.bridges[turn.event.platform]))
 
     def context(self, turn: Turn, name: str, effect: Effect) -> ToolContext:
         """Return the context in which the tool of that name runs."""

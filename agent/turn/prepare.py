@@ -97,7 +97,11 @@ async def _who(job: Job, core: Core, history: Sequence[HistoryMessage]) -> tuple
     """Return who takes part: the speaker, who is mentioned or asked about by name, who spoke lately."""
     spoke = [message.author.key for message in reversed(history) if not message.from_agent]
     named = await core.people.known_names_in(job.event.text, job.place)
-    return tuple(dict.fromkeys([job.account.key, *job.event.mentions, *(account.key for account in named), *spoke]))
+    reply = job.event.reply
+    answered = [reply.author.key] if reply is not None and reply.author is not None and not reply.to_agent else []
+    return tuple(
+        dict.fromkeys([job.account.key, *answered, *job.event.mentions, *(account.key for account in named), *spoke])
+    )
 
 
 def _owners(job: Job, participants: Sequence[Participant]) -> list[str]:

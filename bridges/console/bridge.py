@@ -14,8 +14,8 @@ from pydantic import Field
 
 from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent
 from agent.clock import Clock, RandomIds, SystemClock
-from agent.events import Author, MessageCreated
-from agent.files import LocalFile
+from agent.events import Attachment, Author, MessageCreated
+from agent.files import FileRefused, LocalFile
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.identity.mentions import give_form
 from agent.settings import Section
@@ -232,6 +232,14 @@ class ConsoleBridge:
         """Return what was said in that channel since this process began, oldest first."""
         kept = self._history.get(channel.external_id, ())
         return tuple(kept)[-limit:] if limit > 0 else ()
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:  # noqa: ARG002  # for bridges that take files
+        """Refuse: nothing but text is typed.
+
+        Raises:
+            FileRefused: always.
+        """
+        raise FileRefused(f"{attachment.name}: the console takes no files")
 
     async def typing(self, channel: ChannelRef) -> None:
         """Show that an answer is being written."""

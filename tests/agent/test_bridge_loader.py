@@ -34,6 +34,8 @@ class {name}:
     async def send(self, message): ...
     async def find_sent(self, message): ...
     async def history(self, server, channel, limit): ...
+    async def fetch(self, attachment, limit): ...
+
     async def typing(self, channel): ...
 """
 
@@ -78,7 +80,7 @@ def test_problems_are_reported_together_with_their_lines(load: Load) -> None:
         "3: bridges.morse.tokne: no such key (did you mean token?)",
         "4: bridges.nothing: its `platform` must be a text",
         "4: bridges.nothing: its `capabilities` must be agent.bridge.Capabilities",
-        "4: bridges.nothing: it has no method identity, agent_keys, stop, send, find_sent, history, typing",
+        "4: bridges.nothing: it has no method identity, agent_keys, stop, send, find_sent, history, fetch, typing",
         "6: bridges.gone: cannot be imported: ModuleNotFoundError: No module named 'a_bridge_of_gone'",
     ]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent.bridge import BridgeHost, Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent
+from agent.events import Attachment
 from agent.identity.keys import ParticipantKey
 from agent.places import ChannelRef, ServerRef
 from agent.sender import Sender
@@ -42,6 +43,9 @@ class Platform:
     async def start(self, host: BridgeHost) -> None: ...
 
     async def stop(self) -> None: ...
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        raise AssertionError(f"nobody asks for {attachment} of {limit}")
 
     async def typing(self, channel: ChannelRef) -> None: ...
 

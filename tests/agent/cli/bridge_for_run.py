@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent.bridge import BridgeHost, Capabilities, HistoryMessage, OutgoingMessage, Sent
 from agent.clock import SystemClock
-from agent.events import Author, MessageCreated
+from agent.events import Attachment, Author, MessageCreated
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import ChannelRef, ServerRef
 from agent.settings import Section
@@ -68,6 +68,9 @@ class RunBridge:
 
     async def history(self, server: ServerRef, channel: ChannelRef, limit: int) -> Sequence[HistoryMessage]:
         return ()
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        raise AssertionError(f"nobody asks for {attachment} of {limit}")
 
     async def typing(self, channel: ChannelRef) -> None:
         raise AssertionError("it cannot show that")

@@ -4,9 +4,17 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic_ai.messages import CachePoint, ModelMessage, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
+from pydantic_ai.messages import (
+    BinaryContent,
+    CachePoint,
+    ModelMessage,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    UserPromptPart,
+)
 
-from agent.contracts.context import ContextItem, Prompt, Role, Section, Tag
+from agent.contracts.context import ContextItem, Image, Prompt, Role, Section, Tag
 from agent.models.wire import FEWEST, to_messages, wire_prompt
 
 
@@ -130,3 +138,15 @@ def test_history_is_talk_wherever_it_stands(section: Section) -> None:
     item = ContextItem(Tag.HISTORY, Role.ASSISTANT, section, "Yes.")
     prompt = Prompt((said("well?"), item, MESSAGE))
     assert shape(to_messages(wire_prompt(prompt, 60), cache_point=False))[1] == ("assistant", "Yes.")
+
+
+@pytest.mark.parametrize("cache_point", [False, True])
+def test_pictures_stand_behind_the_tail(cache_point: bool) -> None:
+    prompt = Prompt((system("You are X."), tail("It is noon."), MESSAGE), images=(Image("a.png", "image/png", b"png"),))
+    last = to_messages(wire_prompt(prompt, 60), cache_point=cache_point)[-1].parts[0]
+    assert isinstance(last, UserPromptPart)
+    assert not isinstance(last.content, str)
+    *texts, picture = last.content
+    assert isinstance(picture, BinaryContent)
+    assert (picture.data, picture.media_type) == (b"png", "image/png")
+    assert "\n\n".join(map(str, texts)) == f"It is noon.\n\n{MESSAGE.text}"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agent.bridge import BridgeHost, Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent
-from agent.events import Event, MessageCreated, MessageDeleted, MessageEdited, ReactionAdded
+from agent.events import Attachment, Event, MessageCreated, MessageDeleted, MessageEdited, ReactionAdded
 from agent.identity.keys import ParticipantKey
 from agent.places import ChannelRef, ServerRef, Visibility
 from agent.testing.contract import FullBridgeContract
@@ -188,6 +188,9 @@ class Cardless(FakeBridge):
 
 class Strict(FakeBridge):
     """Raises where only comfort is at stake."""
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        raise AssertionError(f"nobody asks for {attachment} of {limit}")
 
     async def typing(self, channel: ChannelRef) -> None:
         if channel.name == "gone":

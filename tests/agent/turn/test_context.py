@@ -113,3 +113,40 @@ def test_mentions_are_shown_as_handles() -> None:
     turn = replace(a_turn("<@agent> ask <@ben> and <@zoe>", people=people), bot_keys=frozenset({agent}))
     (item,) = items_of(Tag.MESSAGE, core_items(turn, 100))
     assert json.loads(item.text)["text"] == "@Isthmus ask @{ben} and @someone"
+
+
+def test_what_came_with_a_message_is_described_beside_its_text() -> None:
+    files = (Attachment("plan.pdf", "application/pdf", 12),)
+    event = replace(a_message("look"), attachments=files, extras=("poll: Tea or coffee?", "sticker: wave"))
+    earlier = replace(said(1, "ana", "and this"), attachments=files, extras=("embed: News",), reply_to="h0")
+    first = replace(said(0, "ana", "the first\nof all"))
+    items = core_items(replace(a_turn(), event=event, history=(first, earlier)), 1_000)
+    (message,) = items_of(Tag.MESSAGE, items)
+    assert json.loads(message.text) == {
+        "from": "ana", "handle": "@{ana}", "attachments": "plan.pdf (application/pdf, 12 bytes)",
+        "with": "poll: Tea or coffee?\nsticker: wave", "text": "look",
+    }  # fmt: skip
+    assert json.loads(items_of(Tag.HISTORY, items)[1].render()) == {
+        "from": "ana", "handle": "@{ana}", "attachments": "plan.pdf (application/pdf, 12 bytes)",
+        "with": "embed: News", "in_reply_to": "the first of all", "text": "and this",
+    }  # fmt: skip
+
+
+def quoted(reply: Reply, *, forgotten: bool = False) -> str | None:
+    ben = a_participant("ben", 2)
+    if forgotten:
+        ben = replace(ben, account=replace(ben.account, forgotten_before=NOW))
+    turn = replace(a_turn(), event=a_message("yes", reply=reply))
+    turn = replace(turn, participants=(*turn.participants, ben))
+    (item,) = items_of(Tag.MESSAGE, core_items(turn, 1_000))
+    found = json.loads(item.text).get("in_reply_to")
+    return None if found is None else str(found)
+
+
+def test_what_the_history_does_not_hold_is_quoted_when_it_may_be_shown() -> None:
+    old = Reply("m0", author=an_author("ben"), text="what ben said")
+    assert quoted(old) == "what ben said"
+    assert quoted(replace(old, author=an_author("hidden"))) is None
+    assert quoted(replace(old, author=None)) is None
+    assert quoted(old, forgotten=True) is None
+    assert quoted(replace(old, author=None, to_agent=True)) == "what ben said"
