@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,40 +13,21 @@ from agent.contracts.people import PrivacyLevel
 from agent.privacy.repository import Privacy
 from agent.store.pool import ExternalServer, Store
 from plugins.memory.content import content_key
-from plugins.memory.repository import Actor, Edit, MemoryRepository, Room
+from plugins.memory.repository import Actor, MemoryRepository, Room
 from plugins.memory.status import Status
+from tests.plugins.memory import processes
 from tests.plugins.memory.race_worker import Job, one, writing_for
-from tests.plugins.memory.stage import Stage
 from tests.plugins.memory.world import DAY, NOW, World, about_person, about_server, save
 
-ROOT = Path(__file__).parents[3]
 PROCESSES = 4
 NOBODY = Actor(None, None, None)
 
 pytestmark = pytest.mark.unwatched_loop  # hundreds of tasks start at once
 
 
-async def start(job: Job) -> asyncio.subprocess.Process:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "tests.plugins.memory.race_worker",
-        json.dumps(asdict(job)),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    assert await process.stdout.readline() == b"ready\n"
-    return process
-
-
 async def race(jobs: Sequence[Job]) -> list[dict[str, Any]]:
     """Run each job in a process of its own, all at the same moment; return every result."""
-    processes = await asyncio.gather(*map(start, jobs))
-    ended = await asyncio.gather(*(process.communicate(b"go\n") for process in processes))
-    assert [process.returncode for process in processes] == [0] * len(jobs)
-    return [result for out, _ in ended for result in json.loads(out)]
+    return [result for results in await processes.race("race_worker", jobs) for result in results]
 
 
 def split(job: Job, contents: Sequence[str]) -> list[Job]:
@@ -180,33 +159,9 @@ async def test_no_save_after_a_level_is_confirmed(world: World, store: Store, da
     assert await rows() == confirmed
 
 
-async def test_an_update_and_a_deletion_at_once_leave_one_story(
-    stage: Stage, repository: MemoryRepository, store: Store, world: World
-) -> None:
-    server = await world.server()
-    for number in range(20):
-        write = about_server(server, f"fact {number}")
-        added = await save(repository, store, write)
-        assert added.memory_id is not None
-        memory = await repository.read(write.scope, added.memory_id, server, 1)
-        assert memory is not None
-
-        async def change(deletes: bool, memory: Any = memory, write: Any = write) -> object:
-            async with store.transaction() as conn:
-                await stage.guards.recheck(conn, write)
-                if deletes:
-                    return await repository.remove(conn, memory, NOBODY, NOW)
-                return await repository.edit(conn, memory, Edit("changed", 1, None, None), NOBODY, NOW)
-
-        version, text = await asyncio.gather(change(deletes=False), change(deletes=True))
-        assert (version, text) in {(2, "changed"), (None, f"fact {number}")}
-    assert await world.rows("SELECT FROM server_memories") == []
-    await consistent(world, "server_memories")
-
-
 async def confirmed_before_kill(job: Job, patience: float) -> list[dict[str, Any]]:
     """Have a process save one memory after the other, kill it, and return the results that it could still say."""
-    process = await start(replace(job, endless=True))
+    process = await processes.start("race_worker", replace(job, endless=True))
     assert process.stdin is not None
     assert process.stdout is not None
     try:
