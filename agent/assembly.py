@@ -13,6 +13,7 @@ from agent.confirmations import Confirmations
 from agent.contracts.cards import NoticeVisibility
 from agent.core import Core
 from agent.core_preferences import NOTICE_VISIBILITY, THOUGHT_LOG, core_preferences
+from agent.corrections import Corrections
 from agent.embedding_worker import EmbeddingWorker
 from agent.identity.people import People
 from agent.identity.resolver import Resolver
@@ -148,6 +149,7 @@ async def assemble(
         refusals=Refusals(core.settings.locale),
         cooldowns=Cooldowns(timedelta(seconds=core.settings.limits.cooldown_seconds)),
         addressing=addressing(core.settings),
+        corrections=Corrections(inbound, outbox, sender, queue, core.settings.limits.max_message_chars),
         withdrawals=Withdrawals(core, inbound, sender, notice_rule),
     )
     return Assembly(core, worker, tools, commands, inbound, outbox, sender, queue, background, reception, flow)

@@ -11,6 +11,7 @@ metrics.declare(
 metrics.declare("messages_unsent", "counter", ("reason",), "Messages that were given up unsent.")
 metrics.declare("turns", "counter", ("outcome",), "Turns that ended, by outcome.", level="debug")
 metrics.declare("turns_abandoned", "counter", ("reason",), "Events that were given up unanswered.")
+metrics.declare("turns_corrected", "counter", (), "Turns that were begun anew because their message was edited.")
 metrics.declare("turns_refused", "counter", ("reason",), "Messages that were addressed to the agent and not answered.")
 metrics.declare(
     "prompts_not_arranged",

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from agent import logs, metrics
 from agent.contracts.people import Speaker
-from agent.events import MessageCreated, MessageDeleted
+from agent.events import MessageCreated, MessageDeleted, MessageEdited
 from agent.hookspecs import Attested, Hold, Unavailable
 from agent.models import usage_counters
 from agent.places import conversation_key
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agent.background import Background
     from agent.bridge import OutgoingMessage
     from agent.core import Core
+    from agent.corrections import Corrections
     from agent.events import Event
     from agent.hookspecs import SpeakerAnswer
     from agent.identity.people import Entrance
@@ -69,6 +70,7 @@ class Reception:
     refusals: Refusals
     cooldowns: Cooldowns
     addressing: Addressing
+    corrections: Corrections
     withdrawals: Withdrawals
     seen: SeenChannels = field(default_factory=SeenChannels)
     order: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
@@ -136,7 +138,10 @@ class Reception:
         return again and await self.inbound.waits(event)
 
     async def _take_other(self, event: Event, conversation: str, *, again: bool) -> None:
-        """Take what is no message; a message that is deleted while it waits is not answered."""
+        """Take what is no message: what is deleted while it waits is not answered, what is edited as it stands now."""
+        if isinstance(event, MessageEdited):
+            await self.corrections.take(event, conversation)
+            return
         if not isinstance(event, MessageDeleted):
             await self.inbound.receive(event, conversation, wanted=False)
             return

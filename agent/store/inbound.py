@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from agent import metrics
-from agent.events import Event, MessageCreated, MessageDeleted, dump_event, load_event
+from agent.events import Event, MessageCreated, MessageDeleted, MessageEdited, dump_event, load_event
 from agent.store.outbox import Posted, dump_message
 from agent.store.queries import load_queries
 from agent.store.worker import dead_workers
@@ -82,6 +82,28 @@ class Inbound:
                 event.message_id,
             )
         return row is not None
+
+    async def receive_edit(self, event: MessageEdited, conversation: str) -> MessageCreated | None:
+        """Commit the arrival of an edit; return the message with its new text when its turn has still to be taken.
+
+        None as well when the edit came before, or the turn has taken effect already: then it goes on as it began. A run
+        that is under way must have been stopped before this.
+        """
+        async with self._store.connection() as conn:
+            row = await conn.fetchrow(
+                QUERIES["receive_edit"],
+                event.platform,
+                event.event_id,
+                self._worker,
+                conversation,
+                self._clock.now(),
+                event.message_id,
+                event.text,
+            )
+        if row is None or row["payload"] is None:
+            return None
+        mended = load_event(row["payload"])
+        return mended if isinstance(mended, MessageCreated) else None
 
     async def waits(self, event: Event) -> bool:
         """Tell whether an event was taken by this worker and has not begun."""

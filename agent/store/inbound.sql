@@ -25,6 +25,26 @@ WITH taken AS (
 )
 SELECT true AS is_new FROM taken;
 
+-- name: receive_edit
+-- Take the edit of a message once: finished at once, and what waits for a turn of this worker gets the new text, unless
+-- its turn has taken effect already. A row when the edit is new; with the event as it is now when it got the text.
+WITH taken AS (
+    INSERT INTO inbound_events (platform, event_id, state, worker, conversation, received_at, finished_at)
+    VALUES ($1, $2, 'ignored', $3, $4, $5, $5)
+    ON CONFLICT (platform, event_id) DO NOTHING
+    RETURNING platform, conversation
+), mended AS (
+    UPDATE inbound_events e
+       SET payload = jsonb_set(e.payload, '{text}', to_jsonb($7::text)), attempts = 0
+      FROM taken
+     WHERE e.platform = taken.platform AND e.conversation = taken.conversation AND e.worker = $3
+       AND e.state IN ('received', 'running')
+       AND e.payload ->> 'type' = 'message_created' AND e.payload ->> 'message_id' = $6
+       AND NOT EXISTS (SELECT FROM turn_checkpoints c WHERE c.platform = e.platform AND c.event_id = e.event_id)
+    RETURNING e.payload
+)
+SELECT (SELECT payload::text FROM mended) AS payload FROM taken;
+
 -- name: waits
 -- Whether an event was taken by this worker and has not begun.
 SELECT true FROM inbound_events WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state = 'received';

@@ -22,3 +22,5 @@ class Job:
     speaker: Speaker
     persona: Persona
     why: Why
+    corrections: int = 0
+    """How often its turn was begun anew because the message was edited."""

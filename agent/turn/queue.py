@@ -22,6 +22,7 @@ class ConversationQueue[Job]:
         self._running: dict[str, Job] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._current: dict[str, asyncio.Task[None]] = {}
+        self._halted: dict[str, asyncio.Event] = {}
         self._closed = False
         self._open = asyncio.Event()
 
@@ -48,6 +49,29 @@ class ConversationQueue[Job]:
         for job in taken:
             waiting.remove(job)
         return taken
+
+    def change(self, conversation: str, matches: Callable[[Job], bool], change: Callable[[Job], Job]) -> None:
+        """Put something else in the place of each waiting job that matches."""
+        waiting = self._waiting.get(conversation, deque())
+        for place, waits in enumerate(waiting):
+            if matches(waits):
+                waiting[place] = change(waits)
+
+    async def halt(self, conversation: str, matches: Callable[[Job], bool]) -> Job | None:
+        """Cancel the running job of a conversation if it matches, and return it; nothing runs there until `resume`."""
+        job, task = self._running.get(conversation), self._current.get(conversation)
+        if job is None or task is None or not matches(job):
+            return None
+        self._halted[conversation] = asyncio.Event()
+        task.cancel()
+        await asyncio.wait({task})
+        return job
+
+    def resume(self, conversation: str, job: Job | None) -> None:
+        """Go on after `halt`: with this job, if there is one, then with what waits."""
+        if job is not None and not self._closed:
+            self._waiting[conversation].appendleft(job)
+        self._halted.pop(conversation).set()
 
     def running(self, conversation: str) -> Job | None:
         """Return the job that runs in a conversation now."""
@@ -98,6 +122,8 @@ class ConversationQueue[Job]:
                 async with self._slots:
                     if waiting:
                         await self._one(conversation, waiting.popleft())
+                if (halted := self._halted.get(conversation)) is not None:
+                    await halted.wait()
         finally:
             del self._waiting[conversation], self._tasks[conversation]
 

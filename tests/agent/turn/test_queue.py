@@ -122,3 +122,50 @@ async def test_nothing_runs_before_the_start_and_then_in_order() -> None:
     queue.start()
     await queue.idle()
     assert run.done == ["a1", "a2"]
+
+
+async def test_a_halted_job_goes_first_when_the_conversation_goes_on() -> None:
+    run = Recorder()
+    run.gate.clear()
+    queue = ConversationQueue(run, bound=10, at_once=2)
+    queue.start()
+    for job in ("a1", "a2", "b1"):
+        queue.put(job[0], job)
+    await asyncio.sleep(0.01)
+    assert run.began == ["a1", "b1"]
+    assert await queue.halt("a", lambda job: job == "a2") is None
+    assert await queue.halt("c", lambda _: True) is None
+    assert await queue.halt("a", lambda job: job == "a1") == "a1"
+    run.gate.set()
+    await asyncio.sleep(0.01)
+    assert run.done == ["b1"]
+    queue.resume("a", "a1+")
+    await queue.idle()
+    assert run.done == ["b1", "a1+", "a2"]
+
+
+async def test_a_halted_conversation_may_go_on_without_its_job() -> None:
+    run = Recorder()
+    run.gate.clear()
+    queue = ConversationQueue(run, bound=10, at_once=2)
+    queue.start()
+    for job in ("a1", "a2"):
+        queue.put("a", job)
+    await asyncio.sleep(0.01)
+    assert await queue.halt("a", lambda _: True) == "a1"
+    run.gate.set()
+    queue.resume("a", None)
+    await queue.idle()
+    assert run.done == ["a2"]
+
+
+async def test_what_waits_can_be_changed() -> None:
+    run = Recorder()
+    queue = ConversationQueue(run, bound=10, at_once=2)
+    for job in ("a1", "a2", "a3"):
+        queue.put("a", job)
+    queue.change("a", lambda job: job == "a2", lambda job: f"{job}+")
+    queue.change("b", lambda _: True, lambda job: f"{job}+")
+    queue.start()
+    await queue.idle()
+    assert run.done == ["a1", "a2+", "a3"]

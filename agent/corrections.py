@@ -1,0 +1,94 @@
+"""An edited message: what waits for its turn, or is being answered, is answered as it stands now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from agent import logs, metrics
+from agent.text import clean, clip
+from agent.tools import TurnLost
+from agent.turn.values import Outcome
+
+if TYPE_CHECKING:
+    from agent.events import MessageCreated, MessageEdited
+    from agent.sender import Sender
+    from agent.store.inbound import Inbound
+    from agent.store.outbox import OutboxRows
+    from agent.turn.job import Job
+    from agent.turn.queue import ConversationQueue
+
+log = logs.get_logger(__name__)
+
+MOST: Final = 3
+"""Times that one answer is begun anew; somebody who goes on editing gets the answer to what stood there then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corrections:
+    """Takes edits, in order with the other events of their conversation."""
+
+    inbound: Inbound
+    outbox: OutboxRows
+    sender: Sender
+    queue: ConversationQueue[Job]
+    limit: int
+    """Characters of a message that are kept."""
+
+    async def take(self, event: MessageEdited, conversation: str) -> None:
+        """Take an edit.
+
+        A turn that has taken effect (a memory was saved) goes on with the text that it began with.
+        """
+        event = replace(event, text=clip(clean(event.text), self.limit))
+
+        def is_meant(job: Job) -> bool:
+            return job.event.message_id == event.message_id
+
+        running = self.queue.running(conversation)
+        if running is None or not is_meant(running):
+            if (mended := await self.inbound.receive_edit(event, conversation)) is not None:
+                await self._mend_waiting(mended, conversation)
+        elif await self._goes_on(running, event):
+            await self.inbound.receive(event, conversation, wanted=False)
+        elif (halted := await self.queue.halt(conversation, is_meant)) is not None:
+            await self._begin_anew(halted, event, conversation)
+
+    async def _goes_on(self, running: Job, event: MessageEdited) -> bool:
+        """Tell whether a turn goes on although its message was edited."""
+        if running.event.text == event.text or running.corrections >= MOST:
+            return True
+        return await self.inbound.load_checkpoint(running.event) is not None
+
+    async def _begin_anew(self, halted: Job, event: MessageEdited, conversation: str) -> None:
+        again: Job | None = halted
+        try:
+            if (mended := await self.inbound.receive_edit(event, conversation)) is not None:
+                metrics.emit("turns_corrected")
+                again = replace(halted, event=mended, corrections=halted.corrections + 1)
+                if _is_blank(mended):
+                    again = None
+                    await self.inbound.finish(mended, Outcome.IGNORED)
+            # It may have been stopped between the commit of what it says and its sending.
+            self.sender.post(await self.outbox.unsent(halted.event.platform, halted.event.event_id))
+        finally:
+            self.queue.resume(conversation, again)
+
+    async def _mend_waiting(self, mended: MessageCreated, conversation: str) -> None:
+        """Put the new text in the place of what waits; where nothing is left of it there is nothing to answer."""
+
+        def is_meant(job: Job) -> bool:
+            return job.event.event_id == mended.event_id
+
+        if not _is_blank(mended):
+            self.queue.change(conversation, is_meant, lambda job: replace(job, event=mended))
+            return
+        for _ in self.queue.remove(conversation, is_meant):
+            try:
+                await self.inbound.finish(mended, Outcome.IGNORED)
+            except TurnLost:
+                log.debug("event_ended_elsewhere", event_id=mended.event_id)
+
+
+def _is_blank(event: MessageCreated) -> bool:
+    return not event.text.strip() and not event.attachments
