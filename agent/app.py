@@ -142,6 +142,8 @@ class Agent:
         for bridge in self._bridges:
             stack.push_async_callback(self._stop_bridge, bridge)
             await self._start_bridge(bridge, is_optional=bridge.name in optional)
+        parts.withdrawer.start()
+        stack.push_async_callback(parts.withdrawer.stop)
         parts.sender.post(unsent)
         parts.queue.start()
         if unsent or unfinished:
@@ -189,14 +191,16 @@ class Agent:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(grace / 2, 1.0)):
                 await parts.sender.idle()
+                await parts.withdrawer.idle()
         await self._closing.aclose()
 
     async def idle(self) -> None:
         """Return when no event is unfinished and nothing waits in the outbox."""
         parts = self._parts
-        while parts.queue.is_busy or parts.sender.is_busy or parts.background.is_busy:
+        while parts.queue.is_busy or parts.sender.is_busy or parts.background.is_busy or parts.withdrawer.is_busy:
             await parts.queue.idle()
             await parts.sender.idle()
+            await parts.withdrawer.idle()
             await parts.background.idle()
 
     async def receive(self, event: Event) -> None:

@@ -33,6 +33,7 @@ from agent.sender import Sender
 from agent.store.inbound import Inbound
 from agent.store.migrate import migrate
 from agent.store.migration_sets import CORE
+from agent.store.notices import WithdrawalRows
 from agent.store.outbox import OutboxRows
 from agent.store.pool import Store, server_for
 from agent.tool_registry import ToolRegistry
@@ -42,6 +43,7 @@ from agent.turn.loop_values import LoopLimits
 from agent.turn.queue import ConversationQueue
 from agent.turn.refusals import Refusals
 from agent.withdrawals import Withdrawals
+from agent.withdrawer import Withdrawer
 
 if TYPE_CHECKING:
     import contextlib
@@ -71,6 +73,7 @@ class Assembly:
     inbound: Inbound
     outbox: OutboxRows
     sender: Sender
+    withdrawer: Withdrawer
     queue: ConversationQueue[Job]
     background: Background
     reception: Reception
@@ -132,7 +135,9 @@ async def assemble(
     worker = secrets.randbits(62)
     inbound, outbox = Inbound(core.store, core.clock, worker), OutboxRows(core.store, core.clock, worker)
     by_platform = {bridge.platform: bridge for bridge in bridges}
-    sender = Sender(outbox, core.store, by_platform)
+    withdrawer = Withdrawer(WithdrawalRows(core.store, core.clock, worker), by_platform)
+    core.revisions.listen(withdrawer.hear)
+    sender = Sender(outbox, core.store, by_platform, withdrawer.wake)
     stack.push_async_callback(sender.stop)
     background = Background()
     stack.push_async_callback(background.stop)
@@ -152,7 +157,9 @@ async def assemble(
         corrections=Corrections(inbound, outbox, sender, queue, core.settings.limits.max_message_chars),
         withdrawals=Withdrawals(core, inbound, sender, notice_rule),
     )
-    return Assembly(core, worker, tools, commands, inbound, outbox, sender, queue, background, reception, flow)
+    return Assembly(
+        core, worker, tools, commands, inbound, outbox, sender, withdrawer, queue, background, reception, flow
+    )
 
 
 def loop_limits(settings: AgentSettings) -> LoopLimits:

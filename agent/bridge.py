@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.contracts.cards import Card
 from agent.events import Attachment, Author, Event
+from agent.files import ReplyFile
 from agent.identity.keys import ParticipantKey
 from agent.places import ChannelRef, ServerRef
 
@@ -26,7 +27,17 @@ class Capabilities:
     """Whether sending twice under one key delivers once (Matrix transaction id, Discord nonce)."""
     typing: bool = True
     length_unit: str = "characters"
-    """`characters`, `utf16` or `bytes`: what `message_limit` counts."""
+    """`characters`, `utf16` or `bytes`: what `message_limit` and `card_limit` count."""
+    card_limit: int = 4096
+    """Longest texts of one card, its title and everything below it together; longer ones come shortened."""
+    actions: bool = False
+    """Whether a card can have buttons (`Card.actions`); elsewhere people type the commands."""
+    files: bool = True
+    """Whether a file can go with a message (`OutgoingMessage.file`)."""
+    withdraws: bool = True
+    """Whether the agent's own messages can be deleted; where not, that is said and counted."""
+    edits: bool = True
+    """Whether the agent's own messages can get another text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,18 @@ class OutgoingMessage:
     """Which part of the answer this is, from 0."""
     asker: ParticipantKey | None = None
     """Whose message led to this: what was not sent yet is taken back when that person is forgotten."""
+    file: ReplyFile | None = None
+    """Goes with the message; set on its way out and never kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """A message of the agent as it stands on its platform."""
+
+    platform: str
+    channel_id: str
+    """The channel's id on the platform."""
+    message_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +225,22 @@ class Bridge(Protocol):
 
     async def find_sent(self, message: OutgoingMessage) -> Sent | None:
         """Read back from history whether a message of unknown outcome was posted."""
+        ...
+
+    async def edit(self, message_id: str, message: OutgoingMessage) -> None:
+        """Give a message of the agent the text and card of another one; doing it twice is harmless.
+
+        Raises:
+            SendFailed: the platform refused, or the message is gone.
+        """
+        ...
+
+    async def withdraw(self, message: SentMessage) -> None:
+        """Delete a message of the agent; one that is gone already is done.
+
+        Raises:
+            SendFailed: the platform refused.
+        """
         ...
 
     async def history(self, server: ServerRef, channel: ChannelRef, limit: int) -> Sequence[HistoryMessage]:

@@ -17,7 +17,19 @@ if TYPE_CHECKING:
     from agent.bridge import Bridge
 
 _log = logs.get_logger("agent.bridges")
-_METHODS: Final = ("identity", "agent_keys", "start", "stop", "send", "find_sent", "history", "fetch", "typing")
+_METHODS: Final = (
+    "identity",
+    "agent_keys",
+    "start",
+    "stop",
+    "send",
+    "find_sent",
+    "edit",
+    "withdraw",
+    "history",
+    "fetch",
+    "typing",
+)
 
 
 @dataclass(frozen=True, slots=True)

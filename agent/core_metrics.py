@@ -8,6 +8,9 @@ metrics.declare("messages_in", "counter", ("platform",), "Messages that bridges 
 metrics.declare(
     "messages_out", "counter", ("platform", "state"), "Messages of the outbox, by what became of them.", level="debug"
 )
+metrics.declare(
+    "notices_withdrawn", "counter", ("platform", "state"), "Notices that were to be deleted, by what became of them."
+)
 metrics.declare("messages_unsent", "counter", ("reason",), "Messages that were given up unsent.")
 metrics.declare("turns", "counter", ("outcome",), "Turns that ended, by outcome.", level="debug")
 metrics.declare("turns_abandoned", "counter", ("reason",), "Events that were given up unanswered.")

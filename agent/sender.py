@@ -11,7 +11,7 @@ from agent.bridge import OutcomeUnknown, SendFailed, Sent
 from agent.places import conversation_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from agent.bridge import Bridge
     from agent.store.outbox import OutboxRows, Posted
@@ -29,11 +29,25 @@ SETTLE_DEADLINE: Final = 60.0
 """Seconds that the database may be away while an outcome is written down."""
 
 
-class Sender:
-    """Carries committed messages to their platforms and settles each row."""
+def _nobody() -> None:
+    """Tell nobody."""
 
-    def __init__(self, rows: OutboxRows, store: Store, bridges: Mapping[str, Bridge]) -> None:
+
+class Sender:
+    """Carries committed messages to their platforms and settles each row.
+
+    `on_withdrawn` is called when a message was sent that had been withdrawn meanwhile.
+    """
+
+    def __init__(
+        self,
+        rows: OutboxRows,
+        store: Store,
+        bridges: Mapping[str, Bridge],
+        on_withdrawn: Callable[[], None] = _nobody,
+    ) -> None:
         self._rows = rows
+        self._on_withdrawn = on_withdrawn
         self._store = store
         self._bridges = bridges
         self._waiting: dict[str, deque[Posted]] = {}
@@ -88,12 +102,18 @@ class Sender:
         if bridge is None:
             await self._settle(posted, "failed", reason="no bridge for this platform")
             return
-        keyed = bridge.capabilities.has_idempotency_key
+        if posted.edits is not None and not bridge.capabilities.edits:
+            await self._settle(posted, "unsupported", reason="the platform cannot change what was sent")
+            return
+        # An edit is harmless twice, as a message under a key is.
+        keyed = bridge.capabilities.has_idempotency_key or posted.edits is not None
         if not keyed and posted.was_sending:
             await self._read_back(bridge, posted, "the process ended while it was being sent")
             return
-        # A key makes a second call harmless: only what has none, may not be committed, or has waited is marked first.
-        if (not keyed or not posted.certain or self._has_waited(posted)) and not await self._claim(posted):
+        # A key makes a second call harmless: only what has none, may not be committed, or has waited is marked first;
+        # and a notice, so that one that is withdrawn while it is sent is known to be on its way.
+        is_fresh = posted.certain and posted.message.card is None and not self._has_waited(posted)
+        if not (keyed and is_fresh) and not await self._claim(posted):
             return
         await self._send(bridge, posted, keyed=keyed)
 
@@ -105,10 +125,13 @@ class Sender:
         return await self._store.retrying(lambda: self._rows.claim(posted.outbox_id), patience=SETTLE_DEADLINE)
 
     async def _send(self, bridge: Bridge, posted: Posted, *, keyed: bool) -> None:
-        reason = ""
+        reason, in_doubt = "", False
         for attempt in range(MOST_TRIES):
             if attempt and not await self._claim(posted):
-                await self._settle(posted, "cancelled", reason="taken back while it waited")
+                if in_doubt:  # it may stand there, and must go again
+                    await self._read_back(bridge, posted, "taken back while nobody knew whether it was sent")
+                else:
+                    await self._settle(posted, "cancelled", reason="taken back while it waited")
                 return
             try:
                 outcome = await self._call(bridge, posted)
@@ -121,7 +144,7 @@ class Sender:
             if isinstance(outcome, Sent):
                 await self._settle(posted, "sent", message_id=outcome.message_id)
                 return
-            reason = outcome.reason
+            reason, in_doubt = outcome.reason, True
             if not keyed:
                 await self._read_back(bridge, posted, reason)
                 return
@@ -132,7 +155,10 @@ class Sender:
         """Call the platform; whatever goes wrong on the way leaves the outcome unknown."""
         try:
             async with asyncio.timeout(SEND_DEADLINE):
-                return await bridge.send(posted.message)
+                if posted.edits is None:
+                    return await bridge.send(posted.message)
+                await bridge.edit(posted.edits, posted.message)
+                return Sent(posted.edits)
         except SendFailed:
             raise
         except TimeoutError:
@@ -159,6 +185,8 @@ class Sender:
         metrics.emit("messages_out", platform=posted.message.platform, state=state)
         if state != "sent":
             log.warning("message_not_sent", key=posted.message.key, state=state, reason=reason)
-        await self._store.retrying(
+        withdrawn = await self._store.retrying(
             lambda: self._rows.settle(posted, state, message_id=message_id, reason=reason), patience=SETTLE_DEADLINE
         )
+        if withdrawn:
+            self._on_withdrawn()

@@ -21,6 +21,23 @@ class CardKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Subjects:
+    """Whom and what a card is about, in ids: it is withdrawn when one of these people is forgotten."""
+
+    memories: tuple[int, ...] = ()
+    accounts: tuple[int, ...] = ()
+    users: tuple[int, ...] = ()
+
+    def __or__(self, other: Subjects) -> Subjects:
+        """Return both together."""
+        return Subjects(
+            tuple(dict.fromkeys((*self.memories, *other.memories))),
+            tuple(dict.fromkeys((*self.accounts, *other.accounts))),
+            tuple(dict.fromkeys((*self.users, *other.users))),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """A card before a bridge gives it its own form; every text is untrusted data and pings no one."""
 
@@ -35,6 +52,8 @@ class Card:
     audience: Audience = Audience.SERVER
     forgotten_id: int | None = None
     """The memory whose text `forgotten` is, where another one than `memory_id` gave way."""
+    subjects: Subjects = Subjects()
+    """What must be forgotten for the card to be withdrawn."""
 
 
 class NoticeVisibility(StrEnum):

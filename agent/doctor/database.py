@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from agent.store.pool import PooledConnection
 
 QUERIES = load_queries("agent.doctor")
+_STANDING: Final = {
+    "unsupported": "on platforms that cannot delete what was sent",
+    "failed": "whose deletion was refused",
+    "waiting": "waiting for their bridge",
+}
 OLDEST: Final = 15
 """Oldest major version of PostgreSQL that is supported."""
 
@@ -37,7 +42,10 @@ async def database_health(loaded: LoadedSettings) -> DatabaseHealth:
         async with Store(server_for(url, loaded.data_dir), size=2) as store, store.connection() as connection:
             version = await _version(connection, store.place, embedded=loaded.settings.database.embedded)
             migrations, ready = await _migrations(connection, loaded)
-            return DatabaseHealth((version, migrations, await _vectors(connection)), ready and version.state == "ok")
+            lines: tuple[Health, ...] = (version, migrations, await _vectors(connection))
+            if ready:
+                lines += await _notices(connection)
+            return DatabaseHealth(lines, ready and version.state == "ok")
     except (SecretError, ValueError) as error:
         return _unreachable(str(error), "mend [database] url in plugins.toml")
     except EmbeddedServerError as error:
@@ -97,6 +105,19 @@ async def _migrations(connection: PooledConnection, loaded: LoadedSettings) -> t
         return Health(name, "ok", "a new database: its tables are made at the first start"), False
     waiting = ", ".join(f"{each.owner} is at {each.current or 'nothing'} of {each.head}" for each in behind)
     return Health(name, "warn", f"{waiting}; the next start does it", "isthmus migrate"), False
+
+
+async def _notices(connection: PooledConnection) -> tuple[Health, ...]:
+    """Tell of notices that were to be deleted, because somebody was forgotten, and still stand somewhere."""
+    row = await connection.fetchrow(QUERIES["notices_standing"])
+    counts = {} if row is None else {state: count for state, count in row.items() if count}
+    if not counts:
+        return ()
+    shown = ", ".join(f"{count} {_STANDING[state]}" for state, count in counts.items())
+    remedy = "delete them by hand: isthmus counts them until they are 30 days old"
+    if set(counts) == {"waiting"}:
+        remedy = "start the agent (isthmus run) with the bridge of their platform"
+    return (Health("notices", "warn", f"withdrawn, and still standing: {shown}", remedy),)
 
 
 async def _vectors(connection: PooledConnection) -> Health:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.identity.records import account_from
 from agent.privacy.repository import lock_person
+from agent.store.notices import withdraw_notices
 from agent.store.queries import load_queries
 from agent.store.revisions import bump
 from agent.turn.values import server_owner, user_owner
@@ -49,7 +50,8 @@ class Receipt:
     """The account and those linked to it."""
     at: datetime
     counts: Mapping[str, int]
-    """Rows by kind: the core's (names, settings, messages, events, outbox, audit), then those of the plugins."""
+    """Rows by kind: the core's (names, settings, messages, events, outbox, audit), those of the plugins, and the
+    notices that are withdrawn: those that stand on a platform are deleted there after the commit."""
     servers: tuple[int, ...]
     """The servers that knew the person."""
 
@@ -57,7 +59,8 @@ class Receipt:
 async def erase_person(store: Store, hooks: Hooks, account_id: int, now: datetime) -> Receipt:
     """Forget a person and everything that came from or is about the person, linked accounts included.
 
-    Afterwards any write whose source is not later than `now` is refused. Level and blacklist entries stay.
+    Afterwards any write whose source is not later than `now` is refused. Level and blacklist entries stay. Whoever asks
+    announces `agent.store.notices.WITHDRAWN` afterwards, so that notices about the person are deleted at once.
 
     Raises:
         agent.privacy.repository.UnknownPerson: there is no such account.
@@ -122,6 +125,8 @@ async def _erase(conn: Connection, hooks: Hooks, account_id: int, now: datetime)
         for plugin, part in await hooks.collect_by_plugin("erase_person", conn=conn, account=account):
             counts.update(part)
             done.add(plugin)
+    # Behind the plugins, which have waited for every save that was under way: its notice is committed by now.
+    counts["notices"] += (await withdraw_notices(conn, now, accounts=accounts, users=users)).total
     await conn.executemany(
         QUERIES["keep_receipt"], [(account_id, now, dict(counts), sorted(done)) for account_id in accounts]
     )

@@ -42,7 +42,7 @@ async def export_person(store: Store, hooks: Hooks, account_id: int, now: dateti
     """Return what is held about a person as JSON values.
 
     `exported_at`; what the core holds of the account (`account`, `names`, `settings`, `blacklists`, `messages`,
-    `erasures`, `looked_at`); `linked`, the same of each account that is linked to it; `plugins` by name;
+    `notices`, `erasures`, `looked_at`); `linked`, the same of each account that is linked to it; `plugins` by name;
     `missing`, the plugins that failed to answer, and those with tables of their own that are switched off.
 
     Raises:
@@ -74,7 +74,7 @@ async def _core_part(conn: Connection, row: Record) -> dict[str, Json]:
         "account": _as_json(row),
         "settings": {each["key"]: json.loads(each["value"]) for each in settings},
     }
-    for name in ("names", "blacklists", "messages", "erasures", "looked_at"):
+    for name in ("names", "blacklists", "messages", "notices", "erasures", "looked_at"):
         parts[name] = [_as_json(each) for each in await conn.fetch(QUERIES[name], row["account_id"])]
     return parts
 

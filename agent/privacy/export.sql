@@ -34,6 +34,15 @@ JOIN channels c ON c.channel_id = m.channel_id
 WHERE m.account_id = $1
 ORDER BY m.created_at, m.message_id;
 
+-- name: notices
+-- The notices about the account or its user that stand on a platform; their text is not kept.
+SELECT o.platform, o.channel, o.message_id, o.created_at
+FROM outbox o
+WHERE o.about_memories IS NOT NULL AND o.state = 'sent'
+  AND (o.about_accounts && ARRAY[$1::bigint]
+       OR o.about_users && ARRAY(SELECT a.user_id FROM accounts a WHERE a.account_id = $1 AND a.user_id IS NOT NULL))
+ORDER BY o.outbox_id;
+
 -- name: erasures
 -- The receipts of what was deleted.
 SELECT erased_at, counts, plugins FROM erasures WHERE account_id = $1 ORDER BY erasure_id;

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from agent import metrics
 from agent.bridge import OutgoingMessage
+from agent.contracts.cards import Subjects
 from agent.store.queries import load_queries
 from agent.store.worker import dead_workers
 
@@ -38,6 +39,8 @@ class Posted:
     """Whether the row is known to be committed; a card's is only when its tool's transaction was."""
     was_sending: bool = False
     """Whether a worker that died may have called the platform already."""
+    edits: str | None = None
+    """The platform's id of the message that gets this text, where it is no new one."""
 
 
 @cache
@@ -55,6 +58,14 @@ def load_message(text: str) -> OutgoingMessage:
     return _adapter().validate_json(text)
 
 
+def _about(message: OutgoingMessage) -> tuple[list[int] | None, list[int] | None, list[int] | None]:
+    """Return whom a notice is about; None thrice for what nobody withdraws."""
+    subjects = Subjects() if message.card is None else message.card.subjects
+    if subjects == Subjects():
+        return None, None, None
+    return list(subjects.memories), list(subjects.accounts), list(subjects.users)
+
+
 class OutboxRows:
     """The rows of `outbox` that belong to one worker."""
 
@@ -64,7 +75,10 @@ class OutboxRows:
         self._worker = worker
 
     async def add(self, conn: Connection, messages: Sequence[OutgoingMessage]) -> tuple[Posted, ...]:
-        """Add messages of one event and channel on the caller's transaction; a key that is there adds nothing."""
+        """Add messages of one event and channel on the caller's transaction; a key that is there adds nothing.
+
+        A notice is added alone: whom it is about is kept with its row.
+        """
         if not messages:
             return ()
         first = messages[0]
@@ -77,9 +91,28 @@ class OutboxRows:
             self._clock.now(),
             [message.key for message in messages],
             [dump_message(message) for message in messages],
+            *_about(first),
         )
         ids = {row["key"]: row["outbox_id"] for row in rows}
         return tuple(Posted(ids[message.key], message, certain=False) for message in messages if message.key in ids)
+
+    async def add_edit(self, conn: Connection, message_id: str, message: OutgoingMessage) -> tuple[Posted, ...]:
+        """Add, on the caller's transaction, another text for a message that was sent.
+
+        `message.key` is the edit's own.
+        """
+        outbox_id = await conn.fetchval(
+            QUERIES["add_edit"],
+            message.key,
+            message.platform,
+            message.event_id,
+            message.channel.external_id,
+            self._worker,
+            dump_message(message),
+            message_id,
+            self._clock.now(),
+        )
+        return () if outbox_id is None else (Posted(outbox_id, message, certain=False, edits=message_id),)
 
     async def claim(self, outbox_id: int) -> bool:
         """Commit that the platform is about to be called; False when there is nothing to send (any more)."""
@@ -88,10 +121,13 @@ class OutboxRows:
 
     async def settle(
         self, posted: Posted, state: str, *, message_id: str | None = None, reason: str | None = None
-    ) -> None:
-        """Commit what became of a message: `sent`, `unknown` or `failed`; its text is forgotten."""
+    ) -> bool:
+        """Commit what became of a message: `sent`, `unknown`, `failed` or `unsupported`; its text is forgotten.
+
+        Returns True when it was withdrawn while it was being sent, and is now to be deleted.
+        """
         async with self._store.connection() as conn:
-            await conn.execute(
+            withdrawal = await conn.fetchval(
                 QUERIES["settle"],
                 posted.outbox_id,
                 state,
@@ -101,12 +137,15 @@ class OutboxRows:
                 posted.message.persona_id,
                 posted.message.part,
             )
+        return withdrawal is not None
 
     async def unsent(self, platform: str, event_id: str) -> tuple[Posted, ...]:
         """Return what is committed of an event and was not sent yet; some of it the sender may have already."""
         async with self._store.connection() as conn:
             rows = await conn.fetch(QUERIES["unsent_of_event"], platform, event_id, self._worker)
-        return tuple(Posted(row["outbox_id"], load_message(row["payload"]), certain=False) for row in rows)
+        return tuple(
+            Posted(row["outbox_id"], load_message(row["payload"]), certain=False, edits=row["edits"]) for row in rows
+        )
 
     async def recover(self, platforms: Iterable[str]) -> tuple[Posted, ...]:
         """Take over what dead workers left unsent on these platforms, in order; cancel what is too old."""
@@ -121,7 +160,12 @@ class OutboxRows:
         if stale:
             metrics.emit("messages_unsent", len(stale), reason="found_at_start")
         return tuple(
-            Posted(row["outbox_id"], load_message(row["payload"]), was_sending=row["state"] == "sending")
+            Posted(
+                row["outbox_id"],
+                load_message(row["payload"]),
+                was_sending=row["state"] == "sending",
+                edits=row["edits"],
+            )
             for row in rows
         )
 

@@ -18,7 +18,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Final
 
-from agent.bridge import Sent
+from agent.bridge import SendFailed, Sent, SentMessage
 from agent.contracts.cards import Card, CardKind
 from agent.events import MessageCreated
 from agent.places import ChannelRef
@@ -35,6 +35,8 @@ from agent.testing.contract_steps import QUIET, outgoing, post, started
 from agent.turn.split import MEASURES
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from agent.testing.worlds import BridgeWorld
 
 __all__ = [
@@ -54,6 +56,14 @@ _WIDE: Final = {"characters": "a", "utf16": "😀", "bytes": "é"}
 """A letter that takes as many units as letters may, to try a limit by its own unit."""
 _LEAST_LIMIT: Final = 40
 """Shorter messages cannot hold a part of an answer with its code fence."""
+
+
+async def _refused(call: Awaitable[None]) -> None:
+    try:
+        await call
+    except SendFailed:
+        return
+    raise AssertionError("a bridge that cannot do it must raise SendFailed")
 
 
 class BridgeContract:
@@ -196,6 +206,47 @@ class BridgeContract:
         async with started(world):
             message_id = await post(world, outgoing(world, card.title, card=card))
         assert set(await world.pinged(message_id)) == set(), "a card pinged somebody"
+
+    async def test_what_is_withdrawn_is_gone(self, world: BridgeWorld) -> None:
+        """And withdrawing it again, or what never was, is no failure; where nothing can be deleted it is refused."""
+        bridge = world.bridge
+        async with started(world) as host:
+            kept = await post(world, outgoing(world, "stays", "key-1"))
+            gone = await post(world, outgoing(world, "goes", "key-2"))
+            sent = SentMessage(bridge.platform, world.channel.external_id, gone)
+            if not bridge.capabilities.withdraws:
+                await _refused(bridge.withdraw(sent))
+                return
+            await bridge.withdraw(sent)
+            await bridge.withdraw(sent)
+            history = await bridge.history(world.server, world.channel, 10)
+            assert await host.rest(QUIET) == [], "its own deletion came as an event"
+        assert [message.message_id for message in history] == [kept], "history still holds what was withdrawn"
+
+    async def test_a_card_can_be_withdrawn(self, world: BridgeWorld) -> None:
+        """As a message can."""
+        if not world.bridge.capabilities.withdraws:
+            return
+        async with started(world):
+            card = await post(world, outgoing(world, "Saved", card=Card(CardKind.SAVED, "Saved", ("tea",))))
+            await world.bridge.withdraw(SentMessage(world.bridge.platform, world.channel.external_id, card))
+
+    async def test_its_own_message_gets_another_text(self, world: BridgeWorld) -> None:
+        """Under the same id, twice without harm, and pinging nobody who may not be; or the edit is refused."""
+        bridge = world.bridge
+        async with started(world) as host:
+            message_id = await post(world, outgoing(world, "first"))
+            second = outgoing(world, "second @everyone", "key-2")
+            if not bridge.capabilities.edits:
+                await _refused(bridge.edit(message_id, second))
+                return
+            await bridge.edit(message_id, second)
+            await bridge.edit(message_id, second)
+            history = await bridge.history(world.server, world.channel, 10)
+            assert await host.rest(QUIET) == [], "its own edit came as an event"
+        assert [message.message_id for message in history] == [message_id]
+        assert history[0].text.startswith("second"), f"the text is still {history[0].text!r}"
+        assert set(await world.pinged(message_id)) == set(), "an edit pinged somebody"
 
     async def test_its_own_messages_do_not_come_back(self, world: BridgeWorld) -> None:
         """An agent that hears itself answers itself."""

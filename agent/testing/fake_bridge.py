@@ -20,7 +20,7 @@ from agent.testing.fake_values import AGENT_KEY, ConnectionLost
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.bridge import BridgeHost, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent
+    from agent.bridge import BridgeHost, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent, SentMessage
     from agent.events import Attachment
     from agent.places import ChannelRef, ServerRef
     from agent.testing.fake_platform import FakePlatform
@@ -39,6 +39,11 @@ class FakeBridgeSettings(Section):
     message_limit: int = Field(default=2000, ge=1)
     length_unit: str = "characters"
     typing: bool = True
+    card_limit: int = Field(default=4096, ge=100)
+    actions: bool = False
+    files: bool = True
+    withdraws: bool = True
+    edits: bool = True
 
 
 def bridge_section(platform: FakePlatform, socket: Path) -> dict[str, Any]:
@@ -53,6 +58,11 @@ def bridge_section(platform: FakePlatform, socket: Path) -> dict[str, Any]:
         "message_limit": capabilities.message_limit,
         "length_unit": capabilities.length_unit,
         "typing": capabilities.typing,
+        "card_limit": capabilities.card_limit,
+        "actions": capabilities.actions,
+        "files": capabilities.files,
+        "withdraws": capabilities.withdraws,
+        "edits": capabilities.edits,
     }
 
 
@@ -66,6 +76,10 @@ class _Reachable(Protocol):
     async def send(self, message: OutgoingMessage) -> Sent | OutcomeUnknown: ...
 
     async def find_sent(self, message: OutgoingMessage) -> Sent | None: ...
+
+    async def edit(self, message_id: str, message: OutgoingMessage) -> None: ...
+
+    async def withdraw(self, message: SentMessage) -> None: ...
 
     async def history(self, channel: ChannelRef, limit: int) -> Sequence[HistoryMessage]: ...
 
@@ -129,6 +143,24 @@ class FakeBridge:
         """
         return await self._there.find_sent(message)
 
+    async def edit(self, message_id: str, message: OutgoingMessage) -> None:
+        """Give a message of the agent another text.
+
+        Raises:
+            SendFailed: the platform refused.
+            ConnectionLost: it cannot be reached.
+        """
+        await self._there.edit(message_id, message)
+
+    async def withdraw(self, message: SentMessage) -> None:
+        """Delete a message of the agent.
+
+        Raises:
+            SendFailed: the platform refused.
+            ConnectionLost: it cannot be reached.
+        """
+        await self._there.withdraw(message)
+
     async def history(
         self,
         server: ServerRef,  # noqa: ARG002  # a channel's id says its server too
@@ -181,6 +213,12 @@ class _Here:
             raise ConnectionLost("the connection to the fake platform is lost")
         return self._platform.sends.find(message)
 
+    async def edit(self, message_id: str, message: OutgoingMessage) -> None:
+        await self._platform.changes.edit(message_id, message)
+
+    async def withdraw(self, message: SentMessage) -> None:
+        await self._platform.changes.withdraw(message)
+
     async def history(self, channel: ChannelRef, limit: int) -> Sequence[HistoryMessage]:
         return await self._platform.history(channel, limit)
 
@@ -207,4 +245,9 @@ def _capabilities(settings: FakeBridgeSettings) -> Capabilities:
         settings.has_idempotency_key,
         typing=settings.typing,
         length_unit=settings.length_unit,
+        card_limit=settings.card_limit,
+        actions=settings.actions,
+        files=settings.files,
+        withdraws=settings.withdraws,
+        edits=settings.edits,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from agent.bridge import HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent
+from agent.bridge import HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent, SentMessage
 from agent.commands import CommandReply
 from agent.events import Attachment, Author, Event
 from agent.places import ChannelRef, ServerRef
@@ -38,6 +38,7 @@ def load(kind: Any, data: Any) -> Any:
 
 EVENT: Any = Event
 MESSAGE: Any = OutgoingMessage
+SENT: Any = SentMessage
 HISTORY: Any = tuple[HistoryMessage, ...]
 SERVER: Any = ServerRef
 CHANNEL: Any = ChannelRef

@@ -25,6 +25,7 @@ from agent.files import FileRefused, too_large
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import Visibility
 from agent.testing.fake_archive import Archive
+from agent.testing.fake_changing import Changing
 from agent.testing.fake_delivery import Delivery
 from agent.testing.fake_posting import Posting
 from agent.testing.fake_values import (
@@ -81,6 +82,8 @@ class FakePlatform:
         """What the agent is told; its switches double, hold back, reorder and replay events."""
         self.sends = Posting(self.capabilities, self._put, self._archive.from_agent)
         """What the agent sends; its switches make sends fail, get lost, or take long."""
+        self.changes = Changing(self._archive)
+        """What the agent does with messages that it has sent; its switches make that fail."""
         self.history_delay = 0.0
         """Seconds that reading history takes."""
         self.typing: list[ChannelRef] = []
@@ -287,14 +290,14 @@ class FakePlatform:
 
     def lose_connection(self) -> None:
         """Cut every agent off: events pile up, sends end unknown, history cannot be read."""
-        self.sends.is_up = False
+        self.sends.is_up = self.changes.is_up = False
         self.events.lose_connection()
         for cut in self._cuts:
             cut()
 
     def reconnect(self) -> None:
         """Let agents in again; they are told what they missed."""
-        self.sends.is_up = True
+        self.sends.is_up = self.changes.is_up = True
         self.events.reconnect()
 
     def on_lost(self, cut: Callable[[], object]) -> None:
@@ -345,6 +348,7 @@ class FakePlatform:
             allowed_mentions=message.mentions,
             persona_name=message.persona_name,
             from_agent=True,
+            file=message.file,
         )
         self._archive.add(posted)
         return posted

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
-    from agent.bridge import BridgeHost, HistoryMessage, OutgoingMessage
+    from agent.bridge import BridgeHost, HistoryMessage, OutgoingMessage, SentMessage
     from agent.commands import CommandReply
     from agent.events import Attachment, Author, Event
     from agent.places import ChannelRef, ServerRef
@@ -96,6 +96,9 @@ async def _answer(platform: FakePlatform, name: str, data: Any) -> Any:
                 raise codec.as_call_failed(failure) from failure
         case "find_sent":
             return codec.dump_outcome(platform.sends.find(codec.load(codec.MESSAGE, data)))
+        case "edit" | "withdraw":
+            await _change(platform, name, data)
+            return None
         case "history":
             channel = codec.load(codec.CHANNEL, data["channel"])
             return codec.dump_history(await platform.history(channel, data["limit"]))
@@ -111,6 +114,16 @@ async def _answer(platform: FakePlatform, name: str, data: Any) -> Any:
             return None
         case _:
             raise CallFailed("NoSuchCall", name)
+
+
+async def _change(platform: FakePlatform, name: str, data: Any) -> None:
+    try:
+        if name == "edit":
+            await platform.changes.edit(data["message_id"], codec.load(codec.MESSAGE, data["message"]))
+        else:
+            await platform.changes.withdraw(codec.load(codec.SENT, data))
+    except SendFailed as failure:
+        raise codec.as_call_failed(failure) from failure
 
 
 class RemotePlatform:
@@ -162,6 +175,20 @@ class RemotePlatform:
         """Look for a message of unknown outcome."""
         found = codec.load_outcome(await self._call("find_sent", codec.dump(codec.MESSAGE, message)))
         return found if isinstance(found, Sent) else None
+
+    async def edit(self, message_id: str, message: OutgoingMessage) -> None:
+        """Give a message of the agent another text."""
+        await self._change("edit", {"message_id": message_id, "message": codec.dump(codec.MESSAGE, message)})
+
+    async def withdraw(self, message: SentMessage) -> None:
+        """Delete a message of the agent."""
+        await self._change("withdraw", codec.dump(codec.SENT, message))
+
+    async def _change(self, name: str, data: Any) -> None:
+        try:
+            await self._call(name, data)
+        except CallFailed as failure:
+            raise codec.as_send_failed(failure) from failure
 
     async def history(self, channel: ChannelRef, limit: int) -> Sequence[HistoryMessage]:
         """Return the last messages of a channel."""

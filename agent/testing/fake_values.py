@@ -9,6 +9,7 @@ from typing import Final
 
 from agent.contracts.cards import Card
 from agent.events import Attachment, Author
+from agent.files import ReplyFile
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import ChannelRef, ServerKind, ServerRef, Visibility
 
@@ -39,6 +40,8 @@ class FakeMessage:
     extras: tuple[str, ...] = ()
     persona_name: str | None = None
     from_agent: bool = False
+    file: ReplyFile | None = None
+    """What came with it."""
 
 
 AGENT_KEY: Final = ParticipantKey(ParticipantKind.BOT, "agent")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
-from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent
+from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent, SentMessage
 from agent.clock import Clock, RandomIds, SystemClock
 from agent.events import Attachment, Author, MessageCreated
 from agent.files import FileRefused, LocalFile
@@ -40,6 +40,8 @@ _WATCHED: Final = {
     TraceKind.TOOL_RESULT: RecordType.TOOL_RESULT,
     TraceKind.ERROR: RecordType.ERROR,
 }
+_CARD_LIMIT: Final = 20_000
+"""Characters of a card; nobody reads more of them in a terminal."""
 _MAX_PLACES: Final = 256
 _MAX_KEYS: Final = 4096
 _MAX_PEOPLE: Final = 1024
@@ -91,7 +93,9 @@ class ConsoleBridge:
         agent_name: str = "Isthmus",
     ) -> None:
         self.settings = settings or ConsoleSettings()
-        self.capabilities = Capabilities(self.settings.message_limit, has_idempotency_key=True)
+        self.capabilities = Capabilities(
+            self.settings.message_limit, has_idempotency_key=True, card_limit=_CARD_LIMIT, withdraws=False, edits=False
+        )
         self.screen: Screen = screen or _NoScreen()
         self.people: OrderedDict[str, str] = OrderedDict()
         """Who has spoken: id to name, the last one last."""
@@ -222,6 +226,22 @@ class ConsoleBridge:
     async def find_sent(self, message: OutgoingMessage) -> Sent | None:
         """Tell whether the message was shown in this process."""
         return self._sent.get(message.key)
+
+    async def edit(self, message_id: str, message: OutgoingMessage) -> None:  # noqa: ARG002
+        """Refuse: what stands in a terminal stands there.
+
+        Raises:
+            SendFailed: always.
+        """
+        raise SendFailed("a terminal cannot change what it has shown")
+
+    async def withdraw(self, message: SentMessage) -> None:  # noqa: ARG002
+        """Refuse: what stands in a terminal stands there.
+
+        Raises:
+            SendFailed: always.
+        """
+        raise SendFailed("a terminal cannot take back what it has shown")
 
     async def history(
         self,

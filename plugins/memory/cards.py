@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from agent.catalog import translate
-from agent.contracts.cards import Card, CardKind
+from agent.contracts.cards import Card, CardKind, Subjects
+from agent.contracts.memory import MemoryScope
 from agent.text import clean, one_line
 from plugins.memory.content import NO_LABELS, fill
 from plugins.memory.rendering import NOBODY
@@ -66,16 +67,27 @@ def saved_cards(write: MemoryWrite, added: Added, wording: Wording, *, untold: b
         one_line(wording.about),
         forgotten or None,
         write.audience,
-        added.forgotten_id,
+        forgotten_id=added.forgotten_id,
+        subjects=_subjects_of_save(write, added),
     )
-    return (card, _disclosure(wording, write.audience)) if untold else (card,)
+    if not untold:
+        return (card,)
+    return card, _disclosure(wording, write.audience, replace(card.subjects, memories=()))
 
 
 def updated_card(memory: Memory, content: str, wording: Wording) -> Card:
     """Return the card of an update, with the new content."""
     title = translate(wording.locale, "Memory updated")
     lines = (wording.shown(content),)
-    return Card(CardKind.UPDATED, title, lines, memory.memory_id, one_line(wording.about), audience=memory.audience)
+    return Card(
+        CardKind.UPDATED,
+        title,
+        lines,
+        memory.memory_id,
+        one_line(wording.about),
+        audience=memory.audience,
+        subjects=subjects_of(memory),
+    )
 
 
 def deleted_card(memory: Memory, forgotten: str, wording: Wording) -> Card:
@@ -88,6 +100,7 @@ def deleted_card(memory: Memory, forgotten: str, wording: Wording) -> Card:
         about=one_line(wording.about),
         forgotten=wording.shown(forgotten) if forgotten else None,
         audience=memory.audience,
+        subjects=subjects_of(memory),
     )
 
 
@@ -96,7 +109,28 @@ def undo_hint(memory_id: int, locale: str) -> str:
     return translate(locale, "Within 24 hours this brings it back: /memories undo {id}", id=memory_id)
 
 
-def _disclosure(wording: Wording, audience: Audience) -> Card:
+def subjects_of(memory: Memory) -> Subjects:
+    """Return whom the cards of a memory are about."""
+    is_server = memory.scope is MemoryScope.SERVER
+    user = memory.subject_user_id if is_server else memory.owner_id
+    return _subjects(memory.memory_id, memory.subject_account_id, user)
+
+
+def _subjects_of_save(write: MemoryWrite, added: Added) -> Subjects:
+    user = write.subject_user_id if write.scope is MemoryScope.SERVER else write.user_id
+    saved = _subjects(added.memory_id, write.subject_account_id, user)
+    return saved if added.forgotten is None else saved | subjects_of(added.forgotten)
+
+
+def _subjects(memory_id: int | None, account_id: int | None, user_id: int | None) -> Subjects:
+    return Subjects(
+        () if memory_id is None else (memory_id,),
+        () if account_id is None else (account_id,),
+        () if user_id is None else (user_id,),
+    )
+
+
+def _disclosure(wording: Wording, audience: Audience, subjects: Subjects) -> Card:
     """Return what a person is told once, when something about them is kept for the first time."""
     name = one_line(wording.user)
     return Card(
@@ -112,4 +146,5 @@ def _disclosure(wording: Wording, audience: Audience) -> Card:
         ),
         about=name,
         audience=audience,
+        subjects=subjects,
     )

@@ -52,6 +52,8 @@ class Added:
     """Whom the removed memory was about, where its text speaks of that person by `{user}` and they may be named."""
     untold: bool = False
     """The subject was never told that the agent remembers."""
+    forgotten: Memory | None = None
+    """The removed memory, where somebody is told of it."""
 
 
 @dataclass(frozen=True, slots=True)

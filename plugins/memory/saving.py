@@ -177,6 +177,7 @@ async def _showing(writing: Writing, conn: Connection, request: Request, added: 
     if added.forgotten_id is None or request.here is None:
         return added
     gone = await writing.repository.read_forgotten(conn, added.forgotten_id)
+    added = replace(added, forgotten=gone)
     if gone is not None and await may_be_shown(conn, writing.repository, writing.guards, gone, request.here):
         return added
     return replace(added, forgotten_content=WITHHELD)

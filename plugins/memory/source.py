@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 from agent.catalog import translate
 from agent.contracts.cards import Card, CardKind
 from agent.contracts.memory import MemoryScope, MemorySource, MemoryWrite, Origin, WriteKind
+from agent.store.notices import WITHDRAWN, withdraw_notices
 from agent.store.queries import load_queries
+from plugins.memory.cards import subjects_of
 from plugins.memory.memory import memory_from_row
 from plugins.memory.repository import Actor
 from plugins.memory.rules import UNDO_KEPT
@@ -39,7 +41,10 @@ async def forget_source(writing: Writing, event: MessageDeleted, locale: str) ->
 
 
 async def _forget(writing: Writing, memory: Memory, now: datetime) -> bool:
-    """Delete one memory without an undo copy, unless it is gone, or somebody has made it their own meanwhile."""
+    """Delete one memory without an undo copy, unless it is gone, or somebody has made it their own meanwhile.
+
+    The notices that repeat it are withdrawn.
+    """
     write = _deletion(memory, now)
     async with writing.locks.hold(owner_of(write)), writing.store.transaction() as conn:
         await writing.guards.recheck(conn, write)  # takes the locks; a deletion is never refused
@@ -47,7 +52,9 @@ async def _forget(writing: Writing, memory: Memory, now: datetime) -> bool:
             return False
         await writing.repository.remove(conn, memory, GONE, now)
         await conn.execute(QUERIES["drop_copy"], memory.memory_id)
+        await withdraw_notices(conn, now, memories=[memory.memory_id])
     writing.committed(owner_of(write))
+    writing.revisions.announce(WITHDRAWN)
     return True
 
 
@@ -74,4 +81,6 @@ def _deletion(memory: Memory, now: datetime) -> MemoryWrite:
 def _card(memory: Memory, locale: str) -> Card:
     text = translate(locale, "The message that it came from was deleted.")
     title = translate(locale, "Memory deleted")
-    return Card(CardKind.DELETED, title, (text,), memory.memory_id, audience=memory.audience)
+    return Card(
+        CardKind.DELETED, title, (text,), memory.memory_id, audience=memory.audience, subjects=subjects_of(memory)
+    )

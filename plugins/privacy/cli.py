@@ -76,6 +76,7 @@ async def _forget(loaded: LoadedSettings, user: str, *, yes: bool, as_json: bool
     from agent.cli.opened import opened_agent
     from agent.cli.where import find_account
     from agent.privacy.erase import erase_person
+    from agent.store.notices import WITHDRAWN
 
     async with opened_agent(loaded) as agent:
         core = agent.core
@@ -83,6 +84,7 @@ async def _forget(loaded: LoadedSettings, user: str, *, yes: bool, as_json: bool
         if not yes:
             _ask_back(user)
         receipt = await erase_person(core.store, core.hooks, account_id, core.clock.now())
+        core.revisions.announce(WITHDRAWN)
         await _record(core, account_id, Act.ERASED, "isthmus privacy forget")
     if as_json:
         print_json({"at": receipt.at.isoformat(), "accounts": receipt.account_ids, "counts": dict(receipt.counts)})

@@ -15,6 +15,7 @@ from agent.printing import safe_json
 from agent.privacy.erase import erase_person
 from agent.privacy.export import export_person
 from agent.privacy.levels import RULES, strictest
+from agent.store.notices import WITHDRAWN
 from agent.turn.values import server_owner, user_owner
 from plugins.privacy.sentences import LEVELS, act_line, acts_as_data, counted
 
@@ -124,7 +125,7 @@ class PersonalCommands:
             return CommandReply(translate(call.locale, _REFUSED[answer]), private=True, ok=False)
         receipt = await erase_person(core.store, core.hooks, account_id, core.clock.now())
         self._announce(call)
-        core.revisions.announce(*map(server_owner, receipt.servers))
+        core.revisions.announce(*map(server_owner, receipt.servers), WITHDRAWN)
         moment = f"{receipt.at:%Y-%m-%d %H:%M}"
         text = translate(
             call.locale,

@@ -33,6 +33,7 @@ _COUNTED: Final[Mapping[str, str]] = {
     "audit": N_("entries about who looked"),
     "events": N_("messages not answered yet"),
     "outbox": N_("answers not sent yet"),
+    "notices": N_("notices that I take back"),
 }
 
 

@@ -6,7 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from agent.bridge import BridgeHost, Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent
+from agent.bridge import (
+    BridgeHost,
+    Capabilities,
+    HistoryMessage,
+    OutcomeUnknown,
+    OutgoingMessage,
+    SendFailed,
+    Sent,
+    SentMessage,
+)
 from agent.events import Attachment
 from agent.identity.keys import ParticipantKey
 from agent.places import ChannelRef, ServerRef
@@ -58,6 +67,12 @@ class Platform:
         self.behave(message)
         self.posted.setdefault(message.key, message.text)
         return self.then(message)
+
+    async def edit(self, message_id: str, message: OutgoingMessage) -> None:
+        self.calls.append(f"{message_id} = {message.text}")
+        self.behave(message)
+
+    async def withdraw(self, message: SentMessage) -> None: ...
 
     async def find_sent(self, message: OutgoingMessage) -> Sent | None:
         return self.sent(message) if message.key in self.posted else None
@@ -219,3 +234,29 @@ async def test_no_text_is_kept_once_it_is_sent(desk: Desk) -> None:
     await desk.send(await desk.add(a_part(1)))
     async with desk.store.connection() as conn:
         assert await conn.fetchval("SELECT count(*) FROM outbox WHERE payload IS NOT NULL") == 0
+
+
+async def test_a_message_that_was_sent_gets_another_text(desk: Desk, store: Store) -> None:
+    await desk.send(await desk.add(a_part(1)))
+    async with store.transaction() as conn:
+        again = await desk.rows.add_edit(conn, "id-general:1", replace(a_part(1), key="edit:1", text="better"))
+    await desk.send(again)
+    assert desk.platform.calls == ["general:1", "id-general:1 = better"]
+    assert await desk.states() == {"general:1": "sent", "edit:1": "sent"}
+
+
+async def test_an_edit_is_made_by_whoever_comes_next(desk: Desk, store: Store) -> None:
+    async with store.transaction() as conn:
+        await desk.rows.add_edit(conn, "m1", replace(a_part(1), key="edit:1", text="better"))
+    other = OutboxRows(store, ManualClock(NOW), OTHER)
+    [found] = await other.recover(["fake"])
+    assert (found.edits, found.message.text) == ("m1", "better")
+
+
+async def test_an_edit_that_cannot_be_made_is_settled_as_that(desk: Desk, store: Store) -> None:
+    desk.platform.capabilities = replace(desk.platform.capabilities, edits=False)
+    async with store.transaction() as conn:
+        again = await desk.rows.add_edit(conn, "m1", replace(a_part(1), key="edit:1"))
+    await desk.send(again)
+    assert desk.platform.calls == []
+    assert await desk.states() == {"edit:1": "unsupported"}

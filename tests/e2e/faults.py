@@ -21,6 +21,7 @@ from agent.hookspecs import hookimpl
 from agent.models.chat import ChatModel
 from agent.settings import Section
 from agent.store.inbound import Inbound
+from agent.store.notices import WithdrawalRows
 from agent.store.outbox import OutboxRows
 from agent.testing.fake_bridge import FakeBridge
 from agent.tools import ToolContext, ToolResult
@@ -39,6 +40,8 @@ WRAPPED: Final[dict[str, tuple[type, str]]] = {
     "finish": (Inbound, "finish"),
     "send": (FakeBridge, "send"),
     "settle": (OutboxRows, "settle"),
+    "withdraw": (FakeBridge, "withdraw"),
+    "withdrawn": (WithdrawalRows, "settle"),
 }
 STEPS: Final = (
     "receive:before:1",

@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -149,7 +149,12 @@ class Report:
 
 @asynccontextmanager
 async def killed_agent(
-    database_url: str | None, directory: Path, *, pace: float = 0.0, has_keys: bool = True
+    database_url: str | None,
+    directory: Path,
+    *,
+    pace: float = 0.0,
+    has_keys: bool = True,
+    plugins: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[KilledAgent]:
     """Make an agent that is told everything again at each start; not started yet.
 
@@ -162,7 +167,7 @@ async def killed_agent(
     tables = {
         "agent": {"embeddings": "off"},
         "database": {"url": database_url or "embedded", "pool_size": 6},
-        "plugins": {"memory": {"max_server_memories": 10_000}, "faults": faults},
+        "plugins": {"memory": {"max_server_memories": 10_000}, "faults": faults, **(plugins or {})},
     }
     process = ForkedAgent(platform, directory, tables)
     address = database_url or EmbeddedServer(directory / "data").dsn

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent.bridge import BridgeHost, Capabilities, HistoryMessage, OutgoingMessage, Sent
+from agent.bridge import BridgeHost, Capabilities, HistoryMessage, OutgoingMessage, Sent, SentMessage
 from agent.clock import SystemClock
 from agent.events import Attachment, Author, MessageCreated
 from agent.identity.keys import ParticipantKey, ParticipantKind
@@ -62,6 +62,12 @@ class RunBridge:
     async def send(self, message: OutgoingMessage) -> Sent:
         self._tell("sent")
         return Sent(message.key)
+
+    async def edit(self, message_id: str, message: OutgoingMessage) -> None:
+        raise AssertionError("nothing is edited")
+
+    async def withdraw(self, message: SentMessage) -> None:
+        raise AssertionError("nothing is withdrawn")
 
     async def find_sent(self, message: OutgoingMessage) -> Sent | None:
         return None

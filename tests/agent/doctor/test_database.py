@@ -24,6 +24,28 @@ async def test_a_database_at_todays_schema(read: Read, database_url: str) -> Non
     assert "core 0" in lines["migrations"].text
 
 
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("unsupported", "1 on platforms that cannot delete what was sent"),
+        ("failed", "1 whose deletion was refused"),
+        ("pending", "1 waiting for their bridge"),
+        ("sent", ""),
+    ],
+)
+async def test_notices_that_should_be_gone_are_told_of(read: Read, database_url: str, state: str, said: str) -> None:
+    connection = await connect(database_url)
+    await connection.execute(
+        "INSERT INTO outbox (key, kind, platform, channel, state, worker, message_id, created_at)"
+        " VALUES ('k', 'withdraw', 'fake', 'c', $1, 0, 'm', 'epoch')",
+        state,
+    )
+    await connection.close()
+    found = by_name((await database_health(read(f'[database]\nurl = "{database_url}"'))).lines)
+    text = found["notices"].text if "notices" in found else ""
+    assert text == (f"withdrawn, and still standing: {said}" if said else "")
+
+
 async def test_a_new_database_is_no_fault(read: Read, postgres_cluster: DatabaseCluster) -> None:
     with await asyncio.to_thread(postgres_cluster.fresh) as url:
         found = await database_health(read(f'[database]\nurl = "{url}"'))
