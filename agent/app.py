@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from agent.contracts.context import Prompt
     from agent.contracts.people import Persona
     from agent.core import Core
+    from agent.directory_changes import DirectoryChange
     from agent.events import Author, Event
     from agent.models.chat import ChatModel
     from agent.places import ChannelRef, ServerRef
@@ -207,6 +208,10 @@ class Agent:
         """Take an event; returns when its row is committed (`agent.bridge.BridgeHost`)."""
         await self._parts.reception.receive(event)
 
+    async def observe(self, change: DirectoryChange) -> None:
+        """Take what is so now of members, channels or a server (`agent.bridge.BridgeHost`)."""
+        await self._parts.arrivals.observe(change)
+
     async def run_command(
         self, path: tuple[str, ...], options: dict[str, Any], server: ServerRef, channel: ChannelRef, author: Author
     ) -> CommandReply:
@@ -288,6 +293,7 @@ class Agent:
             try:
                 await self._parts.inbound.sweep()
                 await self._parts.outbox.sweep()
+                await self._parts.arrivals.purge()
             except StoreError as error:
                 log.warning("sweep_failed", reason=str(error))
             await asyncio.sleep(SWEEP_EVERY)

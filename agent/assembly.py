@@ -15,6 +15,7 @@ from agent.core import Core
 from agent.core_preferences import NOTICE_VISIBILITY, THOUGHT_LOG, core_preferences
 from agent.corrections import Corrections
 from agent.embedding_worker import EmbeddingWorker
+from agent.identity.arrivals import Arrivals
 from agent.identity.people import People
 from agent.identity.resolver import Resolver
 from agent.impersonation.repository import Impersonations
@@ -77,6 +78,7 @@ class Assembly:
     queue: ConversationQueue[Job]
     background: Background
     reception: Reception
+    arrivals: Arrivals
     flow: Flow
 
 
@@ -157,9 +159,8 @@ async def assemble(
         corrections=Corrections(inbound, outbox, sender, queue, core.settings.limits.max_message_chars),
         withdrawals=Withdrawals(core, inbound, sender, notice_rule),
     )
-    return Assembly(
-        core, worker, tools, commands, inbound, outbox, sender, withdrawer, queue, background, reception, flow
-    )
+    parts = (inbound, outbox, sender, withdrawer, queue, background, reception)
+    return Assembly(core, worker, tools, commands, *parts, Arrivals(core.store, core.revisions, core.clock), flow)
 
 
 def loop_limits(settings: AgentSettings) -> LoopLimits:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.contracts.cards import Card
+from agent.directory_changes import DirectoryChange
 from agent.events import Attachment, Author, Event
 from agent.files import ReplyFile
 from agent.identity.keys import ParticipantKey
@@ -158,6 +159,14 @@ class BridgeHost(Protocol):
 
     async def receive(self, event: Event) -> None:
         """Take an event; returns when its row is committed, so that the bridge may then acknowledge it."""
+        ...
+
+    async def observe(self, change: DirectoryChange) -> None:
+        """Take what is so now of members, channels or a server; returns when it is committed.
+
+        Bridges tell every member when they start, and each change as it happens; telling it again does no harm, and of
+        one server the changes count in the order in which they were told.
+        """
         ...
 
     async def run_command(

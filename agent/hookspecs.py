@@ -167,7 +167,7 @@ async def turn_finished(turn: Turn, recalled: Sequence[str]) -> None:
 
 @_spec(Mode.COLLECT)
 async def person_registered(account: Account) -> None:
-    """Called after an account was seen for the first time and its row is committed."""
+    """Called after an account has spoken for the first time, unless a bridge had told of it as a member before."""
 
 
 @_spec(Mode.COLLECT)

@@ -14,8 +14,9 @@ from agent.contracts.people import Account, Participant, PrivacyLevel, Speaker
 from agent.events import Author
 from agent.identity.directory import Directory, Entry, Name
 from agent.identity.handles import Named, assign_handles
+from agent.identity.indexes import NameIndexes
 from agent.identity.keys import ParticipantKey
-from agent.identity.names import NameSource, label, normalise, place_name, skeletons
+from agent.identity.names import NameSource, label, normalise, place_name
 from agent.identity.records import account_from
 from agent.identity.words import phrases
 from agent.places import Channel, ChannelRef, Place, Server, ServerRef
@@ -31,8 +32,8 @@ ID_LIMIT: Final = 255
 """Longest id of a platform, in characters."""
 BEARERS: Final = 50
 """Of the people who share one name at most so many are looked at."""
-NEAR_NAMES: Final = 5_000
-"""Of the names of similar length at most so many are compared."""
+NEAREST: Final = 64
+"""At most so many people with a near name are looked at."""
 KNOWN: Final = 8
 """At most so many people are found in one text."""
 
@@ -51,10 +52,15 @@ class Entrance:
 
 
 class People:
-    """Accounts, their names and their places. Privacy and blacklist are never cached."""
+    """Accounts, their names and their places. Privacy and blacklist are never cached.
+
+    Who bears a name is asked of the database, which answers that as fast as it tells privacy. Whose names look like
+    one or are near to one is asked of an index in memory (`agent.identity.indexes`), and then read afresh.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._indexes = NameIndexes(store)
 
     async def enter(self, server: ServerRef, channel: ChannelRef, author: Author, now: datetime) -> Entrance:
         """Register where and by whom something was said; one round trip, which writes only what has changed.
@@ -64,7 +70,7 @@ class People:
         Raises:
             ValueError: an id is empty, too long, or holds what no id holds.
         """
-        server, channel = _checked_server(server), _checked_channel(channel)
+        server, channel = checked_server(server), checked_channel(channel)
         check_id("account", author.external_id)
         shown = label(author.display_name, author.key)
         username = label(author.username, author.key) if author.username else None
@@ -158,7 +164,7 @@ class People:
         return tuple(account_from(row) for row in await self._fetch("find", platform, clean(external_id)))
 
     async def members(self, server_id: int) -> Directory:
-        """Return everybody seen in a server, with every name borne there; hidden people too: for operators."""
+        """Return every member of a server, with every name borne there; hidden people too: for operators."""
         return _directory(await self._fetch("members", server_id))
 
     async def bearers(self, server_id: int, name: str, identifier: str | None = None) -> Directory:
@@ -167,15 +173,17 @@ class People:
 
     async def lookalikes(self, server_id: int, looks: frozenset[str]) -> Directory:
         """Return the members of a server who bear a name that has one of these skeletons (`names.skeletons`)."""
-        # One character looks like several only where it is a ligature or an `m`.
-        shortest, longest = min(map(len, looks)) // 6, max(map(len, looks)) * 2
-        rows = await self._fetch("names_of_length", server_id, shortest, longest)
-        accounts = {row["account_id"] for row in rows if not looks.isdisjoint(skeletons(row["value"]))}
-        return _directory(await self._fetch("names_of", server_id, list(accounts))) if accounts else Directory()
+        found = (await self._indexes.get(server_id)).lookalikes(looks)
+        return _directory(await self._fetch("names_of", server_id, found, BEARERS)) if found else Directory()
 
-    async def similar_in_length(self, server_id: int, shortest: int, longest: int) -> Directory:
-        """Return members with a name of between so many characters, and those names alone; nobody who is hidden."""
-        return _directory(await self._fetch("similar_in_length", server_id, shortest, longest, NEAR_NAMES))
+    async def near(self, server_id: int, name: str) -> Directory:
+        """Return the members of a server with a name near to this one, with every name borne there; nobody hidden.
+
+        At most 64. Who is among them decides nothing: `agent.identity.suggestions` says which are worth a question.
+        """
+        index = await self._indexes.get(server_id)
+        found = index.near(normalise(name), NEAREST)
+        return _directory(await self._fetch("showable", server_id, found)) if found else Directory()
 
     async def known_names_in(self, text: str, place: Place) -> tuple[Account, ...]:
         """Return members who are named in a text, by a name that only one person of this server bears.
@@ -199,6 +207,11 @@ class People:
         return row
 
 
+def people_owner(server_id: int) -> str:
+    """Return the key of a server's directory in `owner_revisions`."""
+    return f"people:{server_id}"
+
+
 def check_id(what: str, value: str) -> None:
     """Refuse what cannot be a platform's id.
 
@@ -210,13 +223,23 @@ def check_id(what: str, value: str) -> None:
         raise ValueError(f"the {what} id {shown} is no id: expected 1 to {ID_LIMIT} characters in one line")
 
 
-def _checked_server(server: ServerRef) -> ServerRef:
+def checked_server(server: ServerRef) -> ServerRef:
+    """Return a server whose id may be kept, with its name as it may be kept.
+
+    Raises:
+        ValueError: it is no id.
+    """
     check_id("server", server.external_id)
     name = place_name(server.name, server.external_id)
     return server if name == server.name else ServerRef(server.platform, server.external_id, name, server.kind)
 
 
-def _checked_channel(channel: ChannelRef) -> ChannelRef:
+def checked_channel(channel: ChannelRef) -> ChannelRef:
+    """Return a channel whose ids may be kept, with its names as they may be kept.
+
+    Raises:
+        ValueError: an id is none.
+    """
     check_id("channel", channel.external_id)
     parent, parent_name = channel.parent_external_id, None
     if parent is not None:

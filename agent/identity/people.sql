@@ -23,12 +23,12 @@ WHERE a.platform = $1 AND a.external_id = $2
 ORDER BY a.account_id;
 
 -- name: members
--- Everybody seen in a server, with every name borne there: a row a name.
+-- Every member of a server, with every name borne there: a row a name. Who left has no name of the source guild.
 SELECT a.account_id, a.user_id, a.platform, a.kind, a.external_id, a.username, a.privacy_level, a.forgotten_before,
-       coalesce(g.value, a.display_name) AS display_name, n.source, n.value, n.normalised
+       g.value AS display_name, n.source, n.value, n.normalised
 FROM names n
 JOIN accounts a ON a.account_id = n.account_id
-LEFT JOIN names g ON g.server_id = n.server_id AND g.account_id = n.account_id AND g.source = 'guild'
+JOIN names g ON g.server_id = n.server_id AND g.account_id = n.account_id AND g.source = 'guild'
 WHERE n.server_id = $1
 ORDER BY a.account_id, n.source;
 
@@ -41,42 +41,41 @@ WITH found AS (
     SELECT a.account_id FROM accounts a WHERE a.external_id = $3
 ), few AS (
     SELECT a.account_id FROM found JOIN accounts a USING (account_id)
+    WHERE EXISTS (SELECT FROM names g
+                  WHERE g.server_id = $1 AND g.account_id = a.account_id AND g.source = 'guild')
     ORDER BY a.privacy_level <> 'full', a.account_id LIMIT $4
 )
 SELECT a.account_id, a.user_id, a.platform, a.kind, a.external_id, a.username, a.privacy_level, a.forgotten_before,
-       coalesce(g.value, a.display_name) AS display_name, n.source, n.value, n.normalised
+       g.value AS display_name, n.source, n.value, n.normalised
 FROM few
 JOIN names n ON n.server_id = $1 AND n.account_id = few.account_id
 JOIN accounts a ON a.account_id = few.account_id
-LEFT JOIN names g ON g.server_id = $1 AND g.account_id = a.account_id AND g.source = 'guild'
+JOIN names g ON g.server_id = $1 AND g.account_id = a.account_id AND g.source = 'guild'
 ORDER BY a.account_id, n.source;
-
--- name: names_of_length
--- Names of a server of between so many characters.
-SELECT account_id, value
-FROM names
-WHERE server_id = $1 AND char_length(normalised) BETWEEN $2 AND $3;
 
 -- name: names_of
--- Some members of a server with every name borne there: a row a name.
+-- Some members of a server with every name borne there: a row a name. Of very many the hidden ones come first.
+WITH few AS (
+    SELECT a.account_id, g.value FROM names g JOIN accounts a ON a.account_id = g.account_id
+    WHERE g.server_id = $1 AND g.account_id = ANY ($2::bigint[]) AND g.source = 'guild'
+    ORDER BY a.privacy_level <> 'full', a.account_id LIMIT $3
+)
 SELECT a.account_id, a.user_id, a.platform, a.kind, a.external_id, a.username, a.privacy_level, a.forgotten_before,
-       coalesce(g.value, a.display_name) AS display_name, n.source, n.value, n.normalised
-FROM names n
-JOIN accounts a ON a.account_id = n.account_id
-LEFT JOIN names g ON g.server_id = n.server_id AND g.account_id = n.account_id AND g.source = 'guild'
-WHERE n.server_id = $1 AND n.account_id = ANY ($2::bigint[])
+       few.value AS display_name, n.source, n.value, n.normalised
+FROM few
+JOIN names n ON n.server_id = $1 AND n.account_id = few.account_id
+JOIN accounts a ON a.account_id = few.account_id
 ORDER BY a.account_id, n.source;
 
--- name: similar_in_length
--- Names of a server, of people who may be suggested, whose length lies between two bounds: a row a name.
+-- name: showable
+-- Those of some members who may be suggested, with every name borne there: a row a name.
 SELECT a.account_id, a.user_id, a.platform, a.kind, a.external_id, a.username, a.privacy_level, a.forgotten_before,
-       coalesce(g.value, a.display_name) AS display_name, n.source, n.value, n.normalised
-FROM names n
-JOIN accounts a ON a.account_id = n.account_id
-LEFT JOIN names g ON g.server_id = n.server_id AND g.account_id = n.account_id AND g.source = 'guild'
-WHERE n.server_id = $1 AND char_length(n.normalised) BETWEEN $2 AND $3 AND a.privacy_level <> 'full'
-ORDER BY a.account_id, n.source
-LIMIT $4;
+       g.value AS display_name, n.source, n.value, n.normalised
+FROM names g
+JOIN accounts a ON a.account_id = g.account_id AND a.privacy_level <> 'full'
+JOIN names n ON n.server_id = g.server_id AND n.account_id = g.account_id
+WHERE g.server_id = $1 AND g.account_id = ANY ($2::bigint[]) AND g.source = 'guild'
+ORDER BY a.account_id, n.source;
 
 -- name: known_names
 -- Of some normalised names those with exactly one owner in a server, whose memories may be shown there.
@@ -84,6 +83,7 @@ WITH owners AS (
     SELECT DISTINCT n.normalised, n.account_id, coalesce(a.user_id, -a.account_id) AS person
     FROM names n
     JOIN accounts a ON a.account_id = n.account_id
+    JOIN names g ON g.server_id = n.server_id AND g.account_id = n.account_id AND g.source = 'guild'
     WHERE n.server_id = $1 AND n.normalised = ANY ($2::text[])
 ), owned AS (
     SELECT min(account_id) AS account_id FROM owners GROUP BY normalised HAVING count(DISTINCT person) = 1

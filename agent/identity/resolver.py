@@ -35,10 +35,10 @@ class Resolver:
         result = await self._decided(name, [name] if bare is None else [name, bare], scope)
         if not isinstance(result, NotFound) or mentioned_id(name) is not None:
             return result
-        from agent.identity.suggestions import length_bounds, suggest  # rapidfuzz is needed for failures only
+        from agent.identity.suggestions import suggest  # rapidfuzz is needed for failures only
 
         plain = bare or explicit_handle(name) or name
-        near = await self._people.similar_in_length(scope.place.server.server_id, *length_bounds(plain))
+        near = await self._people.near(scope.place.server.server_id, plain)
         return NotFound(result.name, suggest(plain, near.entries))
 
     async def _decided(self, name: str, forms: Sequence[str], scope: Scope) -> Resolution:

@@ -26,6 +26,7 @@ from agent.testing.contract_events import (
     BotContract,
     DirectContract,
     EditContract,
+    MemberContract,
     MentionContract,
     ReactionContract,
     RepeatedEventContract,
@@ -45,6 +46,7 @@ __all__ = [
     "DirectContract",
     "EditContract",
     "FullBridgeContract",
+    "MemberContract",
     "MentionContract",
     "ReactionContract",
     "RepeatedEventContract",
@@ -281,6 +283,7 @@ class FullBridgeContract(
     ThreadContract,
     BotContract,
     DirectContract,
+    MemberContract,
     MentionContract,
 ):
     """Everything that a chat platform can be asked for; its world is a `FullWorld`."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent.directory_changes import MemberLeft, MembersSeen
 from agent.events import MessageCreated, MessageDeleted, MessageEdited, ReactionAdded
 from agent.places import ServerKind, Visibility
 from agent.testing.contract_steps import QUIET, heard, outgoing, post, started
 
 if TYPE_CHECKING:
+    from agent.directory_changes import DirectoryChange
+    from agent.identity.keys import ParticipantKey
     from agent.testing.worlds import (
         BotWorld,
         BridgeWorld,
         DirectWorld,
         EditWorld,
+        MemberWorld,
         ReactionWorld,
         RepeatingWorld,
         ThreadWorld,
@@ -135,6 +140,47 @@ class DirectContract:
             event = await host.next(MessageCreated)
         assert event.reply is not None, "the reply came without what it answers"
         assert (event.reply.message_id, event.reply.to_agent) == (message_id, True)
+
+
+class MemberContract:
+    """For platforms that tell who is in a server."""
+
+    async def test_members_are_told_at_the_start(self, world: MemberWorld) -> None:
+        """So that people are known who have said nothing yet."""
+        await world.join(world.person)
+        async with started(world) as host:
+            change = await host.told(lambda change: world.person.key in _members(world, change))
+        assert isinstance(change, MembersSeen)
+        (member,) = [member for member in change.members if member.key == world.person.key]
+        assert member.display_name == world.person.display_name, "the name that the server shows came changed"
+        assert not member.is_bot, "a person came as a bot"
+
+    async def test_joins_and_renames_are_told(self, world: MemberWorld) -> None:
+        """As they happen, under the name that the server shows then."""
+        renamed = replace(world.person, display_name="Somebody Else")
+        async with started(world) as host:
+            await world.join(world.person)
+            await host.told(lambda change: world.person.key in _members(world, change))
+            await world.join(renamed)
+            await host.told(lambda change: _members(world, change).get(renamed.key) == renamed.display_name)
+
+    async def test_who_leaves_is_told(self, world: MemberWorld) -> None:
+        """And is not among the members at the next start."""
+        await world.join(world.person)
+        async with started(world) as host:
+            await host.told(lambda change: world.person.key in _members(world, change))
+            await world.leave(world.person)
+            await host.told(lambda change: isinstance(change, MemberLeft) and change.key == world.person.key)
+        async with started(world) as host:
+            await host.rest(QUIET)
+        assert all(world.person.key not in _members(world, change) for change in host.changes), "who left is told still"
+
+
+def _members(world: MemberWorld, change: DirectoryChange) -> dict[ParticipantKey, str]:
+    """Return the names of those whom a change tells to be in the world's server."""
+    if not isinstance(change, MembersSeen) or change.server.external_id != world.server.external_id:
+        return {}
+    return {member.key: member.display_name for member in change.members}
 
 
 class MentionContract:

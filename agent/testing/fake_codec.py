@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from agent.bridge import HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent, SentMessage
 from agent.commands import CommandReply
+from agent.directory_changes import DirectoryChange
 from agent.events import Attachment, Author, Event
 from agent.places import ChannelRef, ServerRef
 from agent.testing.wire import CallFailed
@@ -45,6 +46,7 @@ CHANNEL: Any = ChannelRef
 AUTHOR: Any = Author
 ATTACHMENT: Any = Attachment
 REPLY: Any = CommandReply
+CHANGE: Any = DirectoryChange
 
 
 def dump_outcome(outcome: Sent | OutcomeUnknown | None) -> Any:

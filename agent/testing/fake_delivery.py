@@ -12,9 +12,10 @@ from agent.testing.fake_values import ConnectionLost, EventRefused, Replay
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 
     from agent.commands import CommandReply
+    from agent.directory_changes import DirectoryChange
     from agent.events import Author, Event
     from agent.places import ChannelRef, ServerRef
 
@@ -27,6 +28,10 @@ class Listener(Protocol):
 
     async def receive(self, event: Event) -> None:
         """Take an event; returns when it is acknowledged."""
+        ...
+
+    async def observe(self, change: DirectoryChange) -> None:
+        """Take what is so now of members, channels or a server."""
         ...
 
     async def run_command(
@@ -47,6 +52,7 @@ class _Line:
     listener: Listener
     locks: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     """One a channel: its events go one after another, those of other channels beside them."""
+    directory: asyncio.Lock = field(default_factory=asyncio.Lock)
     replays: set[asyncio.Task[None]] = field(default_factory=set)
 
 
@@ -62,6 +68,8 @@ class Delivery:
         """What an agent is told when it connects."""
         self.doubled = False
         """Whether each event is brought twice at once."""
+        self.standing: Callable[[], Sequence[DirectoryChange]] = tuple
+        """What an agent is told of members when it connects."""
         self.is_up = True
         self._lines: list[_Line] = []
         self._held: list[Event] | None = None
@@ -130,6 +138,12 @@ class Delivery:
         else:
             await self._tell(event)
 
+    async def observe(self, change: DirectoryChange) -> None:
+        """Tell the connected agents what is so now; one that is cut off learns it when it is back."""
+        if self.is_up:
+            with self._under_way():
+                await asyncio.gather(*(self._tell_change(line, [change]) for line in self._lines))
+
     async def again(self, event: Event) -> None:
         """Tell of an event once more, as platforms do now and then."""
         await self._tell(event)
@@ -169,7 +183,19 @@ class Delivery:
             with self._under_way():
                 await asyncio.gather(*(self._along(line, [event]) for line in self._lines))
 
+    async def _tell_change(self, line: _Line, changes: Sequence[DirectoryChange]) -> None:
+        with contextlib.suppress(ConnectionLost):
+            async with line.directory:
+                for change in changes:
+                    await line.listener.observe(change)
+
+    async def _stand(self, line: _Line, changes: Sequence[DirectoryChange]) -> None:
+        with self._under_way():
+            await self._tell_change(line, changes)
+
     def _begin_replay(self, line: _Line) -> None:
+        if changes := self.standing():
+            self._begin(line, self._stand(line, changes))
         if self.replay is Replay.NOTHING:
             return
         events = self.journal if self.replay is Replay.EVERYTHING else self.unacknowledged
@@ -178,9 +204,12 @@ class Delivery:
             channels[event.channel.external_id].append(event)
         for missed in channels.values():
             # Begun at once, so that nothing that is said from now on is told before it.
-            task = asyncio.Task(self._again(line, missed), loop=asyncio.get_running_loop(), eager_start=True)
-            line.replays.add(task)
-            task.add_done_callback(line.replays.discard)
+            self._begin(line, self._again(line, missed))
+
+    def _begin(self, line: _Line, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.Task(work, loop=asyncio.get_running_loop(), eager_start=True)
+        line.replays.add(task)
+        task.add_done_callback(line.replays.discard)
 
     async def _again(self, line: _Line, events: Sequence[Event]) -> None:
         with self._under_way():

@@ -27,6 +27,7 @@ from agent.places import Visibility
 from agent.testing.fake_archive import Archive
 from agent.testing.fake_changing import Changing
 from agent.testing.fake_delivery import Delivery
+from agent.testing.fake_members import Membership
 from agent.testing.fake_posting import Posting
 from agent.testing.fake_values import (
     AGENT_KEY,
@@ -80,6 +81,8 @@ class FakePlatform:
         self._archive = Archive()
         self.events = Delivery(replay)
         """What the agent is told; its switches double, hold back, reorder and replay events."""
+        self.members = Membership(name, self.events)
+        """Who is in which server; nobody needs to be, to speak there."""
         self.sends = Posting(self.capabilities, self._put, self._archive.from_agent)
         """What the agent sends; its switches make sends fail, get lost, or take long."""
         self.changes = Changing(self._archive)

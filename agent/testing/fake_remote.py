@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from agent.bridge import BridgeHost, HistoryMessage, OutgoingMessage, SentMessage
     from agent.commands import CommandReply
+    from agent.directory_changes import DirectoryChange
     from agent.events import Attachment, Author, Event
     from agent.places import ChannelRef, ServerRef
     from agent.testing.fake_platform import FakePlatform
@@ -36,6 +37,10 @@ class RemoteAgent:
     async def receive(self, event: Event) -> None:
         """Tell of an event; returns when it is acknowledged."""
         await self._peer.call("receive", codec.dump(codec.EVENT, event))
+
+    async def observe(self, change: DirectoryChange) -> None:
+        """Tell of members, channels or a server."""
+        await self._peer.call("observe", codec.dump(codec.CHANGE, change))
 
     async def run_command(
         self, path: tuple[str, ...], options: dict[str, Any], server: ServerRef, channel: ChannelRef, author: Author
@@ -238,6 +243,9 @@ async def _serve_agent(host: BridgeHost, name: str, data: Any) -> Any:
     match name:
         case "receive":
             await host.receive(codec.load(codec.EVENT, data))
+            return None
+        case "observe":
+            await host.observe(codec.load(codec.CHANGE, data))
             return None
         case "run_command":
             place = codec.load(codec.SERVER, data["server"]), codec.load(codec.CHANNEL, data["channel"])

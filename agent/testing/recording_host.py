@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.commands import CommandReply
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from agent.commands import Choice, Command, CommandCall
+    from agent.directory_changes import DirectoryChange
     from agent.events import Author, Event
     from agent.places import ChannelRef, ServerRef
 
@@ -52,6 +53,8 @@ class RecordingHost:
         self.commands: Sequence[Command] = commands
         self.events: list[Event] = []
         """Every event, in order."""
+        self.changes: list[DirectoryChange] = []
+        """What was told of members, channels and servers, in order."""
         self.ran: list[tuple[tuple[str, ...], dict[str, Any]]] = []
         """The commands that were run: path and options."""
         self.states: dict[str, MemoryState] = {}
@@ -69,6 +72,22 @@ class RecordingHost:
             if self._faults:
                 raise self._faults.pop(0)
             self.events.append(event)
+
+    async def observe(self, change: DirectoryChange) -> None:
+        """Keep what is so now."""
+        async with self._came:
+            self.changes.append(change)
+            self._came.notify_all()
+
+    async def told(self, fits: Callable[[DirectoryChange], bool]) -> DirectoryChange:
+        """Return the last change that fits, as soon as there is one.
+
+        Raises:
+            TimeoutError: none came.
+        """
+        async with self._came, asyncio.timeout(PATIENCE):
+            await self._came.wait_for(lambda: any(map(fits, self.changes)))
+        return next(change for change in reversed(self.changes) if fits(change))
 
     async def run_command(
         self, path: tuple[str, ...], options: dict[str, Any], server: ServerRef, channel: ChannelRef, author: Author

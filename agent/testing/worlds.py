@@ -93,5 +93,17 @@ class DirectWorld(BridgeWorld, Protocol):
         ...
 
 
-class FullWorld(RepeatingWorld, EditWorld, ReactionWorld, ThreadWorld, BotWorld, DirectWorld, Protocol):
+class MemberWorld(BridgeWorld, Protocol):
+    """A platform whose servers have members that it tells of."""
+
+    async def join(self, person: Author) -> None:
+        """Let somebody join the server; one who is there already may get other names by it."""
+        ...
+
+    async def leave(self, person: Author) -> None:
+        """Let somebody leave the server."""
+        ...
+
+
+class FullWorld(RepeatingWorld, EditWorld, ReactionWorld, ThreadWorld, BotWorld, DirectWorld, MemberWorld, Protocol):
     """A chat platform that can do all of it."""

@@ -73,5 +73,11 @@ class FakeWorld:
     async def say_to_agent(self, text: str) -> str:
         return await self._say("ana", text, to_agent=True)
 
+    async def join(self, person: Author) -> None:
+        await self.platform.members.join(person)
+
+    async def leave(self, person: Author) -> None:
+        await self.platform.members.leave(person)
+
     async def reply_to(self, message_id: str, text: str) -> str:
         return await self._say("ana", text, reply_to=self._find(message_id))

@@ -5,6 +5,7 @@ from typing import Any
 
 from agent.bridge import State
 from agent.commands import Choice, Command, CommandCall, CommandReply
+from agent.directory_changes import DirectoryChange
 from agent.events import Author, Event, MessageCreated
 from agent.places import ChannelRef, ServerRef
 from agent.store.errors import StoreError
@@ -28,6 +29,9 @@ class RecordingHost:
         if self.away is not None:
             raise self.away
         self.events.append(event)
+
+    async def observe(self, change: DirectoryChange) -> None:
+        raise AssertionError(f"a terminal knows only who speaks: {change}")
 
     async def run_command(
         self,
