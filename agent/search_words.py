@@ -46,6 +46,8 @@ _JOINING: Final = frozenset(
     num o os ou para pela pelo por qual quem seu sua so tem um uma voce
     aan dat de deze dit een en er geen haar heb het hij hoe hun ik is je jij kan maar met mij mijn naar niet
     nog of om onder ook op te toch uit van voor waar wat we wel wie wij worden zal ze zich zij zijn zo
+    です でし ます まし した して てい いる ある する から まで には では この その あの どの どこ いつ
+    什么 哪里 怎么 这个 那个 我们 你们 他们 的是
     """.split()  # noqa: SIM905 - a table of a thousand strings would be no easier to read
 )
 _ACCENT = regex.compile(r"[\u0300-\u036f]+")

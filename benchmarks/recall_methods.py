@@ -12,6 +12,7 @@ from agent.contracts.recall import RecallCandidate
 from agent.identity.naming import Bearer, Naming, naming
 from agent.models.embeddings import Embedder
 from agent.search_words import terms, with_names, words
+from agent.similar_words import WordIndex, with_alike
 from agent.text import clean
 from agent.turn.recall import make_query, rank
 from benchmarks.recall_form import Conversation, Question, Turn
@@ -120,7 +121,8 @@ class Vectors:
 class Lexical:
     """The score that the search in PostgreSQL gives: each word by its rarity, more in a short row than in a long one.
 
-    `plugins/documents/queries.sql` has the same formula; a test runs it on PostgreSQL.
+    Words that resemble one that is asked for count too, by their likeness. `plugins/memory/search.sql` has the same
+    formula; a test runs it on PostgreSQL.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -129,14 +131,16 @@ class Lexical:
         for place, each in enumerate(self.words):
             for word in each:
                 self.found.setdefault(word, []).append(place)
+        self.index = WordIndex(self.found)
 
     def scores(self, question: str) -> dict[int, float]:
-        """Return the score of each row that has a word of the question."""
+        """Return the score of each row that has a word of the question, or one that resembles it."""
         scores: dict[int, float] = {}
-        for word in terms(question):
+        for word, likeness in with_alike(terms(question), [self.index]).items():
             hits = self.found.get(word, [])
             for place in hits:
-                weight = log(1 + len(self.words) / len(hits)) * 2.2 / (1.3 + 0.9 * len(self.words[place]) / 100)
+                rarity = likeness * log(1 + len(self.words) / len(hits))
+                weight = rarity * 2.2 / (1.3 + 0.9 * len(self.words[place]) / 100)
                 scores[place] = scores.get(place, 0.0) + weight
         return scores
 

@@ -13,6 +13,7 @@ from agent.contracts.recall import RecallCandidate
 from agent.identity.naming import naming
 from agent.search_words import terms
 from agent.turn.recall import bearer_of
+from plugins.memory.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from agent.contracts.context import ContextEntry
@@ -81,6 +82,7 @@ class MemoryRecall:
     frequent: tuple[FrequentWords, ...]
     """The words that say nothing, in each of the tables."""
     revisions: Announces
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
     async def candidates(self, turn: Turn, query: RecallQuery) -> Sequence[RecallCandidate]:
         """Return what fits what was said, of what passed the filters of this turn's standing context."""
@@ -89,7 +91,8 @@ class MemoryRecall:
             return ()
         frequent = frozenset[str]().union(*[await words.get() for words in self.frequent])
         memories = [memory for memory, _ in admitted.values()]
-        found = await self.search.find(memories, query, terms(query.text, frequent))
+        words = await self.vocabulary.look_for(terms(query.text, frequent), memories)
+        found = await self.search.find(memories, query, words)
         bearers = [bearer for bearer in map(bearer_of, turn.participants) if bearer.keys & query.named]
         return [
             _candidate(entry, each, bearers)

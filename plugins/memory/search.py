@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -54,9 +54,12 @@ class MemorySearch:
         return self._has_embeddings
 
     async def find(
-        self, memories: Iterable[Memory], query: RecallQuery, terms: Collection[str], limit: int = NEAREST
+        self, memories: Iterable[Memory], query: RecallQuery, terms: Mapping[str, float], limit: int = NEAREST
     ) -> Sequence[Found]:
-        """Return what fits best by meaning and by words, with both scores as they are; in no order."""
+        """Return what fits best by meaning and by words, with both scores as they are; in no order.
+
+        Each of the words comes with how much it is what was asked for, from 0 to 1.
+        """
         ids: dict[MemoryScope, list[int]] = {MemoryScope.SERVER: [], MemoryScope.PERSONAL: []}
         for memory in memories:
             ids[memory.scope].append(memory.memory_id)
@@ -74,6 +77,7 @@ class MemorySearch:
                 _numbers(query.named, "account:"),
                 _numbers(query.named, "user:"),
                 [quoted(term) for term in terms],
+                list(terms.values()),
             )
         return [
             Found(row["memory_id"], row["version"], row["lexical"], row["cosine"], _people(*tuple(row)[4:]))

@@ -65,7 +65,8 @@ SELECT 1 FROM personal_memories WHERE personal_memory_id = $1 AND version = $2 F
 
 -- name: search
 -- Scores of the server memories $1 and personal memories $2 that fit best by meaning and by words. A word counts by its
--- rarity among them, and more in a short text than in a long one; the names of whom a memory is by or about count too.
+-- rarity among them, by how much it is what was asked for, and more in a short text than in a long one; the names of
+-- whom a memory is by or about count too.
 WITH given AS MATERIALIZED (
     SELECT server_memory_id AS memory_id, version, words, subject_account_id, subject_user_id AS about_user_id,
            author_account_id
@@ -91,7 +92,9 @@ WITH given AS MATERIALIZED (
      UNION
     SELECT g.memory_id, called.word FROM called JOIN given g ON called.user_id = g.about_user_id
 ), weights AS (
-    SELECT word, ln(1 + (SELECT count(*) FROM given)::real / count(*)) AS weight FROM hits GROUP BY word
+    SELECT word, asked.likeness * ln(1 + (SELECT count(*) FROM given)::real / count(*)) AS weight
+      FROM hits JOIN unnest($4::text[], $12::real[]) AS asked (word, likeness) USING (word)
+     GROUP BY word, asked.likeness
 ), scored AS MATERIALIZED (
     SELECT memory_id, sum(weight * 2.2 / (1.3 + 0.9 * coalesce(matching.length, 0) / 100.0)) AS score
       FROM hits JOIN weights USING (word) LEFT JOIN matching USING (memory_id)

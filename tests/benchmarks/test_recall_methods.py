@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from agent.search_words import quoted, terms, words_to_keep
+from agent.similar_words import WordIndex, with_alike
 from agent.store.pool import Store
 from benchmarks.recall_form import Conversation, Question, Turn
 from benchmarks.recall_methods import Bm25, Lexical, Method, Server, embed, methods
@@ -22,13 +23,14 @@ TALK = Conversation(
         Question(text="does Anna have a goat?", evidence=("3",), about="Anna"),
     ),
 )
-# plugins/documents/queries.sql, for rows without documents.
+# plugins/memory/search.sql, for rows that are about nobody.
 SEARCH = """
 WITH hits AS (
-    SELECT term.word, r.row_id, length(r.words) AS length
-      FROM unnest($1::text[]) AS term (word) JOIN kept r ON r.words @@ term.word::tsquery
+    SELECT term.word, term.likeness, r.row_id, length(r.words) AS length
+      FROM unnest($1::text[], $2::real[]) AS term (word, likeness) JOIN kept r ON r.words @@ term.word::tsquery
 ), weights AS (
-    SELECT word, ln(1 + (SELECT count(*) FROM kept)::real / count(*)) AS weight FROM hits GROUP BY word
+    SELECT word, likeness * ln(1 + (SELECT count(*) FROM kept)::real / count(*)) AS weight
+      FROM hits GROUP BY word, likeness
 )
 SELECT row_id, sum(weight * 2.2 / (1.3 + 0.9 * length / 100.0))::float8 AS score
   FROM hits JOIN weights USING (word) GROUP BY row_id
@@ -85,7 +87,9 @@ async def test_blank_turns_have_no_vector() -> None:
     assert [vector is None for vector in vectors] == [False, True, False]
 
 
-@pytest.mark.parametrize("question", ["what is in the boat?", "the goat's sails", "nothing of it", ""])
+@pytest.mark.parametrize(
+    "question", ["what is in the boat?", "the goat's sails", "a sailing boat", "nothing of it", ""]
+)
 async def test_the_lexical_score_is_what_postgresql_gives(store: Store, question: str) -> None:
     texts = [turn.text for turn in TALK.turns]
     async with store.transaction() as conn:
@@ -94,6 +98,7 @@ async def test_the_lexical_score_is_what_postgresql_gives(store: Store, question
             "INSERT INTO kept VALUES ($1, array_to_tsvector($2::text[]))",
             [(row_id, words_to_keep(text)) for row_id, text in enumerate(texts)],
         )
-        rows = await conn.fetch(SEARCH, [quoted(term) for term in terms(question)])
+        asked = with_alike(terms(question), [WordIndex(word for text in texts for word in words_to_keep(text))])
+        rows = await conn.fetch(SEARCH, [quoted(term) for term in asked], list(asked.values()))
     given = {row["row_id"]: row["score"] for row in rows}
     assert Lexical(texts).scores(question) == pytest.approx(given, rel=1e-6)

@@ -266,3 +266,48 @@ def test_what_is_embedded_names_people() -> None:
 
 def test_identities_of_memories() -> None:
     assert memory_ids(["server_memory:3", "document_chunk:2", "personal_memory:1"]) == [1, 3]
+
+
+async def words_found(prompts: Prompts, question: str) -> list[str]:
+    """Return what is found by words alone, the best first."""
+    turn = await said(prompts, question)
+    await prompts.items(turn)
+    found = await prompts.recall.candidates(turn, RecallQuery(question, named=frozenset()))
+    fitting = sorted((each for each in found if each.lexical > 0), key=lambda each: -each.lexical)
+    return [each.text for each in fitting]
+
+
+@pytest.mark.parametrize(
+    ("question", "memory"),
+    [
+        ("釣りはどこですか", "土曜日は湖で釣りをする"),
+        ("誰在喝咖啡", "小明每天早上喝咖啡"),
+        ("แมวชื่ออะไร", "เลี้ยงแมวสีดำหนึ่งตัว"),
+        ("낚시는 언제야", "토요일에 낚시는 호수에서 한다"),
+    ],
+)
+async def test_languages_without_spaces_are_found_by_words(
+    recalling: Stage, prompts: Prompts, question: str, memory: str
+) -> None:
+    await add(recalling, memory, "game night is every Friday", "会議は来週です", "他们是我们的朋友")
+    assert await words_found(prompts, question) == [memory]
+
+
+@pytest.mark.parametrize("question", ["where is the tellescope?", "who has telescopes?", "my telescop"])
+async def test_a_slip_or_another_ending_still_finds(recalling: Stage, prompts: Prompts, question: str) -> None:
+    await add(recalling, "the telescope stands in the attic", "television is boring", "game night is every Friday")
+    assert (await words_found(prompts, question))[:1] == ["the telescope stands in the attic"]
+
+
+async def test_what_was_asked_for_counts_more_than_what_resembles_it(recalling: Stage, prompts: Prompts) -> None:
+    await add(recalling, "the sailor meets", "the sailors meet")
+    assert await words_found(prompts, "sailors") == ["the sailors meet", "the sailor meets"]
+    assert await words_found(prompts, "sail") == []
+
+
+async def test_an_edit_is_found_by_its_new_words(recalling: Stage, prompts: Prompts) -> None:
+    (memory_id,) = await add(recalling, "the telescope is sold")
+    assert await words_found(prompts, "telescopes")
+    await recalling.update(await recalling.context(ANA), memory_id, "the kettle is sold")
+    assert await words_found(prompts, "telescopes") == []
+    assert await words_found(prompts, "kettles")
