@@ -20,6 +20,8 @@ from agent.identity.people import People
 from agent.identity.resolver import Resolver
 from agent.impersonation.repository import Impersonations
 from agent.invalidation import Invalidation
+from agent.linking.moves import finish_moves
+from agent.linking.repository import Links
 from agent.models.embeddings import make_embedder
 from agent.models.make import make_model
 from agent.notices import NoticeRule
@@ -92,6 +94,7 @@ async def open_core(
     await stack.enter_async_context(store)
     await migrate(store.dsn, [CORE, *hooks.migrations])
     people, privacy, personas = People(store), Privacy(store), Personas(store, settings.agent, clock)
+    audit = Audit(store)
     revisions = Invalidation(store)
     revisions.listen(personas.forget)
     revisions.start()
@@ -113,7 +116,8 @@ async def open_core(
         impersonations=Impersonations(store, revisions, clock),
         privacy=privacy,
         guards=MemoryGuards(privacy, hooks),
-        audit=Audit(store),
+        audit=audit,
+        links=Links(store, hooks, audit, revisions),
         confirmations=Confirmations(store),
         preferences=core_preferences(),
         revisions=revisions,
@@ -128,6 +132,7 @@ async def assemble(
     """Start the plugins and build everything between a bridge's event and its answer; closed by the stack."""
     await core.hooks.start(core)
     stack.push_async_callback(core.hooks.stop)
+    await finish_moves(core.store, core.hooks)
     await finish_erasures(core.store, core.hooks)
     tools = ToolRegistry(tool for given in await core.hooks.collect("register_tools") for tool in given)
     commands = tuple(command for given in await core.hooks.collect("register_commands") for command in given)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agent.identity.resolver import Resolver
     from agent.impersonation.repository import Impersonations
     from agent.invalidation import Invalidation
+    from agent.linking.repository import Links
     from agent.models.embeddings import Embedder
     from agent.personas.repository import Personas
     from agent.plugin_host import PluginHost
@@ -40,6 +41,7 @@ class Core:
     privacy: Privacy
     guards: MemoryGuards
     audit: Audit
+    links: Links
     confirmations: Confirmations
     preferences: Preferences
     revisions: Invalidation

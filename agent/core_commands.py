@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.impersonation.commands import ImpersonateCommand
+from agent.linking.commands import LinkCommands
 from agent.personas.commands import PersonaCommands
 
 if TYPE_CHECKING:
@@ -14,4 +15,4 @@ if TYPE_CHECKING:
 
 def core_commands(core: Core) -> tuple[Command, ...]:
     """Return the commands."""
-    return (*PersonaCommands(core).commands(), ImpersonateCommand(core).command())
+    return (*PersonaCommands(core).commands(), ImpersonateCommand(core).command(), *LinkCommands(core).commands())

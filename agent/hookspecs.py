@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agent.commands import Command
     from agent.contracts.cards import Card
     from agent.contracts.context import ContextItem, Prompt
+    from agent.contracts.links import UserMove
     from agent.contracts.memory import MemoryRead, MemoryWrite, MemoryWritten
     from agent.contracts.people import Account, Denial, Speaker
     from agent.contracts.recall import RecallCandidate, RecallQuery
@@ -203,6 +204,14 @@ async def erase_person(conn: Connection, account: Account) -> dict[str, int]:
     """Called inside the one transaction of an erasure: delete by SQL on `conn`, return counts by kind.
 
     Unlike other `collect` hooks, a failure here rolls the whole erasure back.
+    """
+
+
+@_spec(Mode.COLLECT, deadline=30.0)
+async def move_user(conn: Connection, move: UserMove) -> dict[str, int]:
+    """Called inside the one transaction that links or unlinks accounts: move by SQL on `conn` what a user row holds.
+
+    Return how much `went` and how much `stayed`. Unlike other `collect` hooks, a failure here rolls all of it back.
     """
 
 

@@ -42,7 +42,7 @@ __all__ = [
 _log = logs.get_logger("agent.plugins")
 _BEFORE_START: Final = frozenset({"register_cli"})
 """What may be asked of plugins that have not been started."""
-_MUST_SUCCEED: Final = frozenset({"erase_person", "message_deleted"})
+_MUST_SUCCEED: Final = frozenset({"erase_person", "message_deleted", "move_user"})
 _DENIED: Final = Denial(Refusal.GUARD_FAILED, "This could not be checked, so it was refused.")
 
 
@@ -182,7 +182,8 @@ class PluginHost:
         """Return what each started plugin answers, in order, without those that answer None or fail.
 
         Raises:
-            HookFailed: a part of `erase_person` failed, and the transaction must roll back; or of `message_deleted`.
+            HookFailed: a part of `erase_person` or `move_user` failed, and the transaction must roll back; or of
+                `message_deleted`.
         """
         return [result for _, result in await self.collect_by_plugin(name, **values)]
 

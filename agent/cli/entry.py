@@ -15,6 +15,7 @@ from agent.cli import (
     chat,
     doctor,
     migrate,
+    people,
     persona,
     plugins,
     prompt,
@@ -37,6 +38,7 @@ BUILT_IN: Final = frozenset(
         "chat",
         "doctor",
         "migrate",
+        "people",
         "persona",
         "plugins",
         "prompt",
@@ -84,6 +86,7 @@ def build_app() -> typer.Typer:
     add_command(app, "run", run.run)
     add_command(app, "doctor", doctor.doctor)
     add_command(app, "migrate", migrate.migrate)
+    app.add_typer(people.app, name="people")
     app.add_typer(persona.app, name="persona")
     app.add_typer(plugins.app, name="plugins")
     app.add_typer(secrets.app, name="secrets")

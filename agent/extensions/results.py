@@ -227,6 +227,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "message_deleted": _cards,
     "export_person": _json_object,
     "erase_person": _counts,
+    "move_user": _counts,
     "health": _health,
     "resolve_speaker": _speaker,
     "write_memory": _written,

@@ -32,6 +32,9 @@ class Act(StrEnum):
     DELETED = "deleted"
     EXPORTED = "exported"
     ERASED = "erased"
+    LINKED = "linked"
+    """An account became one person with another."""
+    UNLINKED = "unlinked"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.identity.records import account_from
+from agent.linking.repository import dissolve
 from agent.privacy.repository import lock_person
 from agent.store.notices import withdraw_notices
 from agent.store.queries import load_queries
@@ -59,8 +60,9 @@ class Receipt:
 async def erase_person(store: Store, hooks: Hooks, account_id: int, now: datetime) -> Receipt:
     """Forget a person and everything that came from or is about the person, linked accounts included.
 
-    Afterwards any write whose source is not later than `now` is refused. Level and blacklist entries stay. Whoever asks
-    announces `agent.store.notices.WITHDRAWN` afterwards, so that notices about the person are deleted at once.
+    Afterwards any write whose source is not later than `now` is refused. Level and blacklist entries stay, for each of
+    the accounts, which are not linked any more. Whoever asks announces `agent.store.notices.WITHDRAWN` afterwards, so
+    that notices about the person are deleted at once.
 
     Raises:
         agent.privacy.repository.UnknownPerson: there is no such account.
@@ -127,6 +129,7 @@ async def _erase(conn: Connection, hooks: Hooks, account_id: int, now: datetime)
             done.add(plugin)
     # Behind the plugins, which have waited for every save that was under way: its notice is committed by now.
     counts["notices"] += (await withdraw_notices(conn, now, accounts=accounts, users=users)).total
+    await dissolve(conn, accounts)
     await conn.executemany(
         QUERIES["keep_receipt"], [(account_id, now, dict(counts), sorted(done)) for account_id in accounts]
     )

@@ -66,7 +66,10 @@ DELETE FROM account_settings
 WHERE account_id = ANY ($1::bigint[]) AND NOT (key = 'impersonation.consent' AND value = '"off"');
 
 -- name: forget_confirmations
--- Removes what the person was asked back about.
+-- Removes what the person was asked back about, and by whom codes were tried; that they were tried still counts.
+WITH tries AS (
+    UPDATE link_tries SET account_id = NULL WHERE account_id = ANY ($1::bigint[])
+)
 DELETE FROM confirmations WHERE account_id = ANY ($1::bigint[]);
 
 -- name: forget_acts

@@ -1,7 +1,7 @@
 -- name: accounts
 -- What the core holds of an account, and of those that are linked to it.
 SELECT account_id, user_id, platform, kind, external_id, username, privacy_level, forgotten_before, display_name,
-       disclosed_at, created_at, last_seen_at
+       disclosed_at, created_at, last_seen_at, linked_at
 FROM accounts
 WHERE account_id = $1 OR user_id = (SELECT a.user_id FROM accounts a WHERE a.account_id = $1)
 ORDER BY account_id;

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent.commands import Command
     from agent.contracts.cards import Card
     from agent.contracts.context import ContextItem
+    from agent.contracts.links import UserMove
     from agent.contracts.memory import MemoryWrite
     from agent.contracts.people import Account
     from agent.contracts.recall import RecallCandidate, RecallQuery
@@ -183,6 +184,13 @@ class MemoryPlugin:
         """Remove every memory about a person, and their name from what they wrote about others."""
         erased = await self._repository.erase(conn, account.account_id, account.user_id, self._core.clock.now())
         return erased.counts
+
+    @hookimpl
+    async def move_user(self, conn: Connection, move: UserMove) -> dict[str, int]:
+        """Give the memories about a person who links or unlinks accounts their new owner."""
+        from plugins.memory.moving import move_memories
+
+        return await move_memories(conn, move)
 
     @hookimpl
     async def channel_seen(self, place: Place) -> None:

@@ -156,11 +156,14 @@ SELECT memory_id, scope = 'server', coalesce(server_id, user_id), (memory ->> 'p
   FROM forgotten_memories WHERE memory_id = $1;
 
 -- name: export_personal
--- Everything that is remembered about a user, of every lineage, oldest first.
+-- Everything that is remembered about a person, by any of their accounts or by user, oldest first.
 SELECT personal_memory_id AS memory_id, persona_lineage_id, content, audience, origin, tags, manually_written,
        source_platform, source_server_id, source_channel_id, source_message_id, last_reinforced_at, created_at,
        updated_at, version
-  FROM personal_memories WHERE user_id = $1 ORDER BY personal_memory_id;
+  FROM personal_memories
+ WHERE user_id = $2
+    OR subject_account_id IN (SELECT account_id FROM accounts WHERE account_id = $1 OR user_id = $2)
+ ORDER BY personal_memory_id;
 
 -- name: export_server
 -- Every server memory that is about a person, by any of their accounts or by user, oldest first.
@@ -193,7 +196,8 @@ SELECT server_id FROM servers
 WITH mine AS MATERIALIZED (
     SELECT account_id FROM accounts WHERE account_id = $1 OR user_id = $2
 ), personal AS (
-    DELETE FROM personal_memories WHERE user_id = $2
+    -- What is about an account that was unlinked and can own nothing is another one's.
+    DELETE FROM personal_memories WHERE user_id = $2 OR subject_account_id IN (SELECT account_id FROM mine)
     RETURNING personal_memory_id AS memory_id, user_id, persona_lineage_id, source_platform, source_message_id
 ), about AS (
     DELETE FROM server_memories

@@ -246,7 +246,7 @@ class MemoryRepository:
     async def export(self, account_id: int, user_id: int | None) -> dict[str, Json]:
         """Return everything that is kept about a person, by kind; moments as ISO 8601."""
         async with self._store.connection() as conn:
-            personal = await conn.fetch(QUERIES["export_personal"], user_id)
+            personal = await conn.fetch(QUERIES["export_personal"], account_id, user_id)
             server = await conn.fetch(QUERIES["export_server"], account_id, user_id)
             forgotten = await conn.fetch(QUERIES["export_forgotten"], account_id, user_id)
         return {

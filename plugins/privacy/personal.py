@@ -156,7 +156,16 @@ class PersonalCommands:
             minutes=VALID // _MINUTE,
             code=code,
         )
-        data = {"code": code, "expires_at": (call.now + VALID).isoformat()}
+        accounts = await self._core.links.accounts(call.account.account_id)
+        linked = [f"{each.platform}:{each.key.id}" for each in accounts if each.account_id != call.account.account_id]
+        if linked:
+            also = translate(
+                call.locale,
+                "Your linked accounts are forgotten and unlinked too: {accounts}.",
+                accounts=", ".join(linked),
+            )
+            text = f"{also} {text}"
+        data = {"code": code, "expires_at": (call.now + VALID).isoformat(), "linked": linked}
         return CommandReply(text, private=True, data=data)
 
     def _announce(self, call: Invocation) -> None:

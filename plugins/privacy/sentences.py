@@ -82,5 +82,9 @@ def _act(seen: Seen, locale: str) -> str:
             return translate(locale, "exported everything")
         case Act.ERASED:
             return translate(locale, "erased everything")
+        case Act.LINKED:
+            return translate(locale, "linked an account with this one")
+        case Act.UNLINKED:
+            return translate(locale, "unlinked this account from others")
         case unknown:
             assert_never(unknown)

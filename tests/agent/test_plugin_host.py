@@ -34,7 +34,7 @@ BAD = (
 )
 SHORT = dict.fromkeys(HOOKS, 0.02)
 OF_MODE = {mode: [name for name, hook in HOOKS.items() if hook.mode is mode] for mode in Mode}
-MUST_SUCCEED = ("erase_person", "message_deleted")
+MUST_SUCCEED = ("erase_person", "message_deleted", "move_user")
 
 
 def bad(name: str, spared: tuple[str, ...] = ("start", "stop")) -> Any:

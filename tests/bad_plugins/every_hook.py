@@ -83,6 +83,10 @@ class EveryHook:
         return await self._do("erase_person")
 
     @hookimpl
+    async def move_user(self, conn, move):
+        return await self._do("move_user")
+
+    @hookimpl
     async def health(self):
         return await self._do("health")
 

@@ -45,6 +45,7 @@ GOOD: dict[str, list[Any]] = {
     "arrange_prompt": [Prompt(()), Prompt((ITEM, ITEM))],
     "export_person": [{}, {"a": [1, 2.5, None, True, {"b": "c"}]}],
     "erase_person": [{}, {"memories": 3}],
+    "move_user": [{}, {"went": 3}],
     "health": [[Health("index", "ok", "fine"), Health("index", "fail", "gone", "isthmus migrate")]],
     "resolve_speaker": [Attested(SPEAKER), Hold(datetime(2026, 1, 1, tzinfo=UTC), "a proxy"), Unavailable("no")],
     "write_memory": [MemoryWritten("saved", 1)],
@@ -87,6 +88,7 @@ BAD: dict[str, list[Any]] = {
     "arrange_prompt": [[ITEM], ITEM, Prompt(("item",)), Prompt((but(ITEM, role="system"),))],  # type: ignore[arg-type]
     "export_person": [[], {1: 2}, {"a": object()}, {"a": [{"b": {2: 3}}]}],
     "erase_person": [3, {"memories": "3"}, {3: 3}],
+    "move_user": [3, {"went": "3"}, {3: 3}],
     "health": [
         [("index", "ok")],
         [Health("index", "good", "fine")],
@@ -152,7 +154,7 @@ def test_any_junk_is_refused_calmly(hook: str, result: Any) -> None:
         assert "\n" not in str(error)  # noqa: PT017 - what it says, when it is raised
     else:
         # Only what is empty, or what is JSON in its own right, is nobody's junk.
-        assert not checked or hook in {"export_person", "erase_person"}
+        assert not checked or hook in {"export_person", "erase_person", "move_user"}
 
 
 def test_a_value_that_holds_itself_is_refused() -> None:

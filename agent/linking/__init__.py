@@ -1,0 +1,1 @@
+"""Accounts of one person on several platforms, linked and unlinked by that person (docs/linking.md)."""

@@ -1,0 +1,330 @@
+"""`/link` and `/unlink` in a running agent on several platforms."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from agent.contracts.people import PrivacyLevel
+from agent.linking.rules import ASKED_MOST, WRONG_MOST, WRONG_MOST_OF_ALL
+from tests.agent.linking.conftest import World
+
+pytestmark = pytest.mark.unwatched_loop  # an agent imports its model's library when it starts
+
+ANA, ANA_M, ANA_C = "discord:ana", "matrix:@ana:home", "console:ana"
+
+
+def refusal(reply: Any) -> str | None:
+    assert not reply.ok
+    assert reply.private
+    return None if reply.data is None else reply.data["refused"]
+
+
+async def code_of(world: World, who: str) -> str:
+    asked = await world.link(who)
+    assert asked.data is not None
+    return str(asked.data["code"])
+
+
+async def test_a_matrix_account_has_personal_memories_on_both_sides_once_it_is_linked(world: World) -> None:
+    await world.remember(ANA, "Ana keeps bees")
+    await world.remember(ANA_M, "Ana sings")
+    assert await world.rows("SELECT content FROM server_memories") == [{"content": "Ana sings"}]  # the fallback
+    assert "keeps bees" not in await world.prompt(ANA_M)
+
+    done = await world.linked(ANA, ANA_M)
+    assert done.ok, done.text
+    assert (await world.account(ANA)).user_id == (await world.account(ANA_M)).user_id is not None
+    assert "keeps bees" in await world.prompt(ANA_M)
+    await world.remember(ANA_M, "Ana paints")
+    assert "paints" in await world.prompt(ANA)
+    assert await world.owned((await world.account(ANA)).user_id) == ["Ana keeps bees", "Ana paints"]
+
+
+async def test_nothing_is_linked_before_it_is_confirmed_where_the_code_was_given(world: World) -> None:
+    code = await code_of(world, ANA)
+    entered = await world.link(ANA_M, code)
+    assert entered.ok
+    assert entered.private
+    assert "discord" in entered.text
+    assert "ana" not in entered.text.lower()  # whoever found the code learns nothing about whose it is
+    assert (await world.account(ANA_M)).user_id is None
+    assert refusal(await world.link(ANA_M, "confirm")) == "nobody_asks"
+
+    # Who confirms without having seen who asks is shown it first.
+    shown = await world.link(ANA, "confirm")
+    assert "@Ana:Home (matrix:@ana:home)" in shown.text
+    assert (await world.account(ANA_M)).user_id is None
+    assert (await world.link(ANA, "confirm")).ok
+    assert (await world.account(ANA_M)).user_id == (await world.account(ANA)).user_id
+    assert refusal(await world.link(ANA, "confirm")) == "nobody_asks"
+
+
+async def test_who_refuses_is_not_linked_and_the_code_is_void(world: World) -> None:
+    code = await code_of(world, ANA)
+    await world.link(ANA_M, code)
+    await world.link(ANA)
+    assert (await world.link(ANA, "refuse")).ok
+    assert refusal(await world.link(ANA, "confirm")) == "nobody_asks"
+    assert refusal(await world.link(ANA, "refuse")) == "nobody_asks"
+    assert refusal(await world.link(ANA_M, code)) == "wrong"
+
+
+async def test_a_code_is_eight_characters_of_which_only_a_digest_is_kept(world: World) -> None:
+    code = await code_of(world, ANA)
+    assert len(code) == 8
+    (row,) = await world.rows(
+        "SELECT link_requests::text AS text, octet_length(code_digest) AS size FROM link_requests"
+    )
+    assert code not in row["text"]
+    assert row["size"] == 32
+
+
+async def test_a_code_works_once_and_for_ten_minutes(world: World) -> None:
+    code = await code_of(world, ANA)
+    world.clock.advance(timedelta(minutes=10))
+    assert refusal(await world.link(ANA_M, code)) == "wrong"
+    code = await code_of(world, ANA)
+    world.clock.advance(timedelta(minutes=9, seconds=59))
+    assert (await world.link(ANA_M, f" {code[:4].lower()}-{code[4:]} ")).ok
+    assert refusal(await world.link("matrix:@eve:home", code)) == "wrong"
+    await world.link(ANA)
+    world.clock.advance(timedelta(minutes=10))  # the question is over, too
+    assert refusal(await world.link(ANA, "confirm")) == "nobody_asks"
+
+
+async def test_a_new_code_voids_the_one_before(world: World) -> None:
+    first, second = await code_of(world, ANA), await code_of(world, ANA)
+    assert refusal(await world.link(ANA_M, first)) == "wrong"
+    assert (await world.link(ANA_M, second)).ok
+
+
+async def test_who_has_entered_a_code_cannot_be_replaced_behind_the_back_of_who_saw_them(world: World) -> None:
+    await world.link(ANA_M, await code_of(world, ANA))
+    await world.link(ANA)
+    assert (await world.link(ANA, "refuse")).ok
+    await world.link("matrix:@eve:home", await code_of(world, ANA))
+    shown = await world.link(ANA, "confirm")  # eve was not shown yet
+    assert "@eve:home" in shown.text
+    assert (await world.account("matrix:@eve:home")).user_id is None
+
+
+async def test_an_account_does_not_enter_its_own_code_nor_one_of_its_platform(world: World) -> None:
+    code = await code_of(world, ANA)
+    assert refusal(await world.link(ANA, code)) == "own_code"
+    assert refusal(await world.link("discord:second", code)) == "same_platform"
+    assert (await world.linked(ANA_C, "discord:second")).ok
+    assert refusal(await world.link(ANA_C, code)) == "same_platform"
+    assert (await world.link(ANA_M, code)).ok  # it was not used up by what was refused
+
+
+async def test_linked_accounts_are_not_linked_again(world: World) -> None:
+    await world.linked(ANA, ANA_M)
+    assert refusal(await world.link(ANA_M, await code_of(world, ANA))) == "linked"
+
+
+async def test_a_platform_taken_meanwhile_is_noticed_when_it_is_confirmed(world: World) -> None:
+    await world.link(ANA_M, await code_of(world, ANA))
+    await world.link(ANA)
+    assert (await world.linked(ANA_M, ANA_C)).ok
+    assert (await world.linked("discord:second", "matrix:@other:home")).ok
+    async with world.agent.core.store.connection() as conn:  # as if both had been linked in the meantime
+        second = (await world.account("discord:second")).user_id
+        await conn.execute(
+            "UPDATE accounts SET user_id = $1 WHERE account_id = $2", second, (await world.account(ANA_C)).account_id
+        )
+        await conn.execute(
+            "UPDATE accounts SET user_id = $1 WHERE account_id = $2", second, (await world.account(ANA_M)).account_id
+        )
+        await conn.execute(
+            "INSERT INTO link_requests (account_id, other_account_id, is_shown, expires_at) VALUES ($1, $2, true, $3)"
+            " ON CONFLICT (account_id) DO UPDATE SET other_account_id = $2, is_shown = true, code_digest = NULL",
+            (await world.account(ANA)).account_id,
+            (await world.account(ANA_M)).account_id,
+            world.clock.now() + timedelta(minutes=1),
+        )
+    assert refusal(await world.link(ANA, "confirm")) == "same_platform"
+
+
+@pytest.mark.parametrize("code", ["", " "])
+async def test_an_empty_code_asks_for_one(world: World, code: str) -> None:
+    assert (await world.link(ANA, code)).data is not None
+
+
+@pytest.mark.parametrize("code", ["ABCDEFGH", "x" * 5000, "💥", "\x00", "' OR 1=1", "confirm me", "\ud800"])
+async def test_what_is_no_code_is_wrong(world: World, code: str) -> None:
+    await code_of(world, ANA)
+    assert refusal(await world.link(ANA_M, code)) == "wrong"
+
+
+async def test_guessing_ends_after_a_few_tries_even_with_the_right_code(world: World) -> None:
+    code = await code_of(world, ANA)
+    for _ in range(WRONG_MOST):
+        assert refusal(await world.link(ANA_M, "22222222")) == "wrong"
+    assert refusal(await world.link(ANA_M, code)) == "too_many_wrong"
+    world.clock.advance(timedelta(hours=1))
+    assert (await world.link(ANA_M, await code_of(world, ANA))).ok
+
+
+async def test_many_guessers_together_are_stopped(world: World) -> None:
+    code = await code_of(world, ANA)
+    for number in range(WRONG_MOST_OF_ALL):
+        assert refusal(await world.link(f"matrix:@bot{number // WRONG_MOST}:home", "22222222")) == "wrong"
+    assert refusal(await world.link("matrix:@fresh:home", code)) == "busy"
+    world.clock.advance(timedelta(minutes=10))
+    assert (await world.link(ANA_M, await code_of(world, ANA))).ok
+
+
+async def test_codes_are_not_asked_for_without_end(world: World) -> None:
+    for _ in range(ASKED_MOST):
+        await code_of(world, ANA)
+    assert refusal(await world.link(ANA)) == "too_many_codes"
+    world.clock.advance(timedelta(hours=1))
+    assert await code_of(world, ANA)
+
+
+async def test_unlinking_says_what_stays_where_and_takes_it_there(world: World) -> None:
+    await world.remember(ANA, "Ana keeps bees")
+    await world.remember(ANA_C, "Ana climbs")
+    assert (await world.linked(ANA, ANA_C)).ok
+    await world.remember(ANA, "Ana bakes")
+    await world.remember(ANA_C, "Ana swims")
+    together = ["Ana keeps bees", "Ana climbs", "Ana bakes", "Ana swims"]
+    assert await world.owned((await world.account(ANA)).user_id) == together
+
+    done = await world.run(ANA_C, "unlink")
+    assert done.ok
+    assert done.data is not None
+    assert (done.data["went"], done.data["stayed"]) == (2, 2)
+    assert "2 personal memories, learned there, go with Ana (console:ana); 2 stay with Ana (discord:ana)" in done.text
+    assert await world.owned((await world.account(ANA)).user_id) == ["Ana keeps bees", "Ana bakes"]
+    assert await world.owned((await world.account(ANA_C)).user_id) == ["Ana climbs", "Ana swims"]
+    assert "climbs" not in await world.prompt(ANA)
+    assert "climbs" in await world.prompt(ANA_C)
+    assert refusal(await world.run(ANA, "unlink")) is None
+    assert (await world.linked(ANA_C, ANA)).ok  # and back again
+    assert await world.owned((await world.account(ANA)).user_id) == together
+
+
+@pytest.mark.parametrize("who", [ANA, ANA_M])
+async def test_what_a_matrix_account_cannot_keep_stays_with_the_other(world: World, who: str) -> None:
+    await world.linked(ANA_M, ANA)
+    await world.remember(ANA, "Ana keeps bees")
+    await world.remember(ANA_M, "Ana paints")
+    done = await world.run(who, "unlink")
+    assert done.data is not None
+    assert (done.data["went"], done.data["stayed"]) == (0, 2)
+    assert [each["platform"] for each in done.data["stayed_with"]] == ["discord"]
+    assert "all 2 personal memories stay with Ana (discord:ana)" in done.text
+    assert (await world.account(ANA_M)).user_id is None
+    assert await world.owned((await world.account(ANA)).user_id) == ["Ana keeps bees", "Ana paints"]
+    await world.remember(ANA_M, "Ana sings")
+    assert await world.rows("SELECT content FROM server_memories") == [{"content": "Ana sings"}]
+    assert "keeps bees" not in await world.prompt(ANA_M)
+
+    # What is about the account that left is still theirs to see and to delete.
+    held = await world.agent.core.hooks.collect("export_person", account=await world.account(ANA_M))
+    assert [row["content"] for part in held for row in part.get("personal_memories", [])] == ["Ana paints"]
+    asked = await world.run(ANA_M, "privacy", "forget-me")
+    assert asked.data is not None
+    assert (await world.run(ANA_M, "privacy", "forget-me", code=asked.data["code"])).ok
+    assert await world.owned((await world.account(ANA)).user_id) == ["Ana keeps bees"]
+
+
+async def test_one_of_three_accounts_leaves_and_the_others_stay_linked(world: World) -> None:
+    await world.linked(ANA, ANA_M)
+    assert (await world.linked(ANA_C, ANA_M)).ok
+    users = {(await world.account(who)).user_id for who in (ANA, ANA_M, ANA_C)}
+    assert len(users) == 1
+    refused = await world.run(ANA, "unlink", platform="irc")
+    assert not refused.ok
+    assert "matrix:@ana:home" in refused.text
+    assert (await world.run(ANA, "unlink", platform="Console")).ok
+    assert (await world.account(ANA)).user_id == (await world.account(ANA_M)).user_id is not None
+    assert (await world.account(ANA_C)).user_id not in users
+    (linked,) = await world.agent.core.links.people()
+    assert [account.platform for account in linked.accounts] == ["discord", "matrix"]
+
+
+async def test_the_stricter_level_holds_for_both_and_stays_when_they_part(world: World) -> None:
+    await world.remember(ANA, "Ana keeps bees")
+    await world.run(ANA_M, "privacy", "set", level="partial")
+    done = await world.linked(ANA, ANA_M)
+    assert "partial" in done.text
+    assert "keeps bees" not in await world.prompt(ANA)
+    assert (await world.remember(ANA, "Ana bakes")).status == "memory_save_failed_privacy_restricted"
+    await world.run(ANA, "unlink")
+    assert [(await world.account(who)).privacy for who in (ANA, ANA_M)] == [PrivacyLevel.PARTIAL] * 2
+
+
+async def test_blacklists_hold_for_both_and_stay_when_they_part(world: World) -> None:
+    await world.remember(ANA, "Ana keeps bees")
+    matrix = await world.account(ANA_M)
+    server = (
+        await world.agent.core.people.enter(
+            *world.platforms["matrix"].place(), world.author(ANA_M)[1], world.clock.now()
+        )
+    ).place.server
+    await world.agent.core.privacy.blacklist_add(
+        server.server_id, (await world.account(ANA)).account_id, world.clock.now()
+    )
+    assert (await world.linked(ANA, ANA_M)).ok
+    assert "keeps bees" not in await world.prompt(ANA_M)
+    assert "keeps bees" in await world.prompt(ANA)
+    assert (await world.remember(ANA_M, "Ana paints")).status == "memory_save_failed_blacklisted"
+    await world.run(ANA, "unlink")
+    blacklisted = await world.agent.core.privacy.blacklist(server.server_id)
+    assert {account.account_id for account in blacklisted} == {matrix.account_id, (await world.account(ANA)).account_id}
+
+
+async def test_forget_me_says_and_forgets_and_unlinks_all_of_the_person(world: World) -> None:
+    await world.linked(ANA, ANA_C)
+    await world.remember(ANA, "Ana keeps bees")
+    await world.remember(ANA_C, "Ana swims")
+    exported = await world.run(ANA, "privacy", "export")
+    assert exported.file is not None
+    assert b"keeps bees" in exported.file.content
+    assert b"swims" in exported.file.content
+    await world.link(ANA_C)
+    asked = await world.run(ANA, "privacy", "forget-me")
+    assert "Your linked accounts are forgotten and unlinked too: console:ana." in asked.text
+    assert asked.data is not None
+    assert (await world.run(ANA, "privacy", "forget-me", code=asked.data["code"])).ok
+    assert await world.rows("SELECT FROM personal_memories") == []
+    assert await world.agent.core.links.people() == ()
+    assert await world.rows("SELECT FROM link_requests") == []
+    first, second = await world.account(ANA), await world.account(ANA_C)
+    assert first.user_id != second.user_id
+    assert None not in {first.user_id, second.user_id}
+    assert first.forgotten_before == second.forgotten_before is not None
+
+
+async def test_both_sides_see_in_the_trail_that_they_were_linked(world: World) -> None:
+    await world.linked(ANA, ANA_M)
+    await world.run(ANA_M, "unlink")
+    acts = [
+        (row["act"], row["via"], row["subject_account_id"]) for row in await world.rows("SELECT * FROM audit_trail")
+    ]
+    ana, matrix = (await world.account(ANA)).account_id, (await world.account(ANA_M)).account_id
+    assert sorted(acts) == [("linked", "/link", ana), ("linked", "/link", matrix), ("unlinked", "/unlink", ana)]
+    shown = await world.run(ANA, "privacy", "audit")
+    assert "linked an account with this one" in shown.text
+    assert "unlinked this account from others" in shown.text
+
+
+async def test_who_looked_stays_with_whose_memories_they_were(world: World) -> None:
+    ana, console = await world.account(ANA), await world.account(ANA_C)
+    async with world.agent.core.store.connection() as conn:
+        for user_id, via in ((ana.user_id, "/a"), (console.user_id, "/c")):
+            await conn.execute(
+                "INSERT INTO audit_trail (happened_at, act, via, by_operator, subject_user_id, items)"
+                " VALUES ($1, 'read', $2, true, $3, 1)",
+                world.clock.now(), via, user_id,
+            )  # fmt: skip
+    audit = world.agent.core.audit
+    await world.linked(ANA, ANA_C)
+    for account in (ana, console):
+        assert {seen.via for seen in await audit.about(account.account_id)} == {"/a", "/c", "/link"}
+    await world.run(ANA, "unlink")
+    assert {"/a"} == {seen.via for seen in await audit.about(ana.account_id)} - {"/link", "/unlink"}
+    assert {"/c"} == {seen.via for seen in await audit.about(console.account_id)} - {"/link", "/unlink"}
