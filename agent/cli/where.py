@@ -62,7 +62,9 @@ async def find_account(store: Store, text: str) -> int:
         CallRefused: nobody is known by that, or several are.
     """
     wanted = _wanted("USER", text)
-    row = await _one(store, "find_accounts", replace(wanted, key=(wanted.key or "").removeprefix("@")))
+    row = await _one(store, "find_accounts", wanted)  # ids of Matrix begin with @
+    if row is None:
+        row = await _one(store, "find_accounts", replace(wanted, key=(wanted.key or "").removeprefix("@")))
     if row is None:
         raise CallRefused(f"USER {text}: nobody of that id or name has been seen")
     account_id: int = row["account_id"]

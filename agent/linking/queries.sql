@@ -23,8 +23,12 @@ UPDATE accounts SET user_id = $2, linked_at = NULL WHERE account_id = ANY ($1::b
 -- Accounts that share their user row with nobody any more.
 UPDATE accounts SET linked_at = NULL WHERE account_id = ANY ($1::bigint[]);
 
+-- name: drop_requests_between
+-- Requests of accounts that are linked by now.
+DELETE FROM link_requests WHERE account_id = ANY ($1::bigint[]) AND other_account_id = ANY ($1::bigint[]);
+
 -- name: drop_requests
--- A request whose two accounts are linked, or of somebody who parts, is void.
+-- Every request of or with some accounts.
 DELETE FROM link_requests WHERE account_id = ANY ($1::bigint[]) OR other_account_id = ANY ($1::bigint[]);
 
 -- name: share_blacklists

@@ -165,7 +165,7 @@ class Links:
             if held is not None and held != kept:
                 await conn.execute(QUERIES["move_notices"], held, kept)
                 await move(conn, self._hooks, UserMove(held, kept, going, staying, is_whole=True), now)
-        await conn.execute(QUERIES["drop_requests"], [account_id, other_id])
+        await conn.execute(QUERIES["drop_requests_between"], _ids((*first, *second)))
         owners = await _raise(conn, (*first, *second), {*users, kept})
         other = next(account for account in second if account.account_id == other_id)
         return Linked(kept, (*first, *second), other, level, owners)
@@ -190,7 +190,6 @@ class Links:
         if len(staying) == 1:
             await conn.execute(QUERIES["alone"], _ids(staying))
         counts = await move(conn, self._hooks, UserMove(user_id, target, going, staying, is_whole=False), now)
-        await conn.execute(QUERIES["drop_requests"], _ids(accounts))
         acting = None if actor is None else actor.account_id
         await self._audit.record([_look(Act.UNLINKED, via, acting, each.account_id) for each in accounts], now, conn)
         return Unlinked(

@@ -36,6 +36,7 @@ def test_each_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) ->
 
 def test_config_and_data_are_options_of_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
     groups = {
+        "people": ["links", "unlink"],
         "persona": ["list", "create", "rename", "default", "share-lineage", "delete"],
         "plugins": ["list"],
         "secrets": ["rotate"],
