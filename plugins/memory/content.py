@@ -32,6 +32,10 @@ NO_LABELS: Final = Labels({})
 
 _DOUBLE_QUOTES: Final = '"\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u2039\u203a\u300c\u300d\u300e\u300f\u301d\u301e'
 _SINGLE_QUOTES: Final = "'\u2018\u2019\u201a\u201b\u2032\u02bc`"
+_PLAIN_QUOTES: Final = str.maketrans(dict.fromkeys(_DOUBLE_QUOTES, '"') | dict.fromkeys(_SINGLE_QUOTES, "'"))
+_NO_INCH: Final = re.compile('(?<![0-9])"')
+_NO_FOOT: Final = re.compile("(?<![0-9])'")
+_WITHIN_A_WORD: Final = re.compile(r"(?<=\w)'(?=\w)")
 _CLOSING: Final = ".!?\u3002"  # NFKC has made these of the full-width forms and of the ellipsis
 _BLANK: Final = re.compile(r"\s+")
 _IGNORED: Final = re.compile(f"[{IGNORABLE}]")
@@ -149,16 +153,11 @@ def fold(content: str) -> str:
 
 
 def _without_quotes(text: str) -> str:
-    return _drop(_drop(text, _DOUBLE_QUOTES, '"'), _SINGLE_QUOTES, "'")
-
-
-def _drop(text: str, marks: str, plain: str) -> str:
-    """Drop quotes of one kind. An apostrophe inside a word stays, and so does an unpaired mark after a digit (5")."""
-    text = re.sub(f"[{re.escape(marks)}]", plain, text)
-    if plain == "'":
-        text = re.sub(r"(?<=\w)'(?=\w)", "\N{MODIFIER LETTER APOSTROPHE}", text)
-    quote = re.compile(f"(?<![0-9]){plain}" if text.count(plain) % 2 else plain)
-    return quote.sub("", text)
+    """Drop quotes. An apostrophe inside a word stays, and so does an unpaired mark after a digit (5")."""
+    text = text.translate(_PLAIN_QUOTES)
+    text = _NO_INCH.sub("", text) if text.count('"') % 2 else text.replace('"', "")
+    text = _WITHIN_A_WORD.sub("\N{MODIFIER LETTER APOSTROPHE}", text)
+    return _NO_FOOT.sub("", text) if text.count("'") % 2 else text.replace("'", "")
 
 
 def content_key(content: str) -> bytes:
