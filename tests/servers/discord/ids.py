@@ -1,0 +1,32 @@
+"""Snowflakes as Discord makes them, and the instants that they hold."""
+
+import time
+from datetime import UTC, datetime
+
+EPOCH_MS = 1_420_070_400_000
+
+
+class Snowflakes:
+    """Gives ids that grow, also within one millisecond."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def next(self) -> int:
+        self._last = max(self._last + 1, (int(time.time() * 1000) - EPOCH_MS) << 22)
+        return self._last
+
+    def next_apart(self) -> int:
+        """An id a millisecond after the one before, so that the ids of several servers spread over the shards."""
+        self._last = max(((self._last >> 22) + 1) << 22, (int(time.time() * 1000) - EPOCH_MS) << 22)
+        return self._last
+
+
+def instant(snowflake: int) -> str:
+    """When the id was made, as Discord writes it."""
+    seconds = ((snowflake >> 22) + EPOCH_MS) / 1000
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
