@@ -1,4 +1,4 @@
-"""Leaving out what names somebody who hides: memories, and whatever was called back (docs/privacy.md)."""
+"""Leaving out what names somebody who hides: memories, lore, and what was called back (docs/privacy.md)."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ async def without_hidden(
     if not hidden:
         return list(items), []
     names = {
+        Tag.LOREBOOK: hidden.here,
         Tag.KNOWLEDGE_SERVER_MEMORIES: hidden.here,
         Tag.KNOWLEDGE_USER_MEMORIES: hidden.around.without(_visible(participants)),
         Tag.RECALL: hidden.around,

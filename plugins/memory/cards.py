@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from agent.catalog import translate
 from agent.contracts.cards import Card, CardKind, Subjects
 from agent.contracts.memory import MemoryScope
+from agent.privacy.hidden import NOBODY as NOBODY_HIDES
 from agent.text import clean, one_line
 from plugins.memory.content import NO_LABELS, fill
 from plugins.memory.rendering import NOBODY
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from agent.contracts.memory import MemoryWrite
     from agent.identity.mentions import Labels
     from agent.places import Audience
+    from agent.privacy.hidden import HiddenNames
     from plugins.memory.memory import Memory
     from plugins.memory.repository import Added
 
@@ -35,10 +37,17 @@ class Wording:
     locale: str = "en"
     labels: Labels = NO_LABELS
     """What mentions become."""
+    hidden: HiddenNames = NOBODY_HIDES.here
+    """Whom no card may name."""
 
     def shown(self, content: str, user: str | None = None) -> str:
         """Return a memory's text as people read it; `user`: whom it is about, where that is somebody else."""
         return fill(clean(content), user=self.user if user is None else user, bot=self.bot, labels=self.labels)
+
+    def told(self, content: str) -> tuple[str, ...]:
+        """Return the line of a card that tells what a memory says; none where it names somebody who hides."""
+        text = self.shown(content)
+        return () if self.hidden.named_in(text) else (text,)
 
     def shown_forgotten(self, added: Added) -> str | None:
         """Return the text that an eviction removed, as people read it."""
@@ -56,7 +65,7 @@ def saved_cards(write: MemoryWrite, added: Added, wording: Wording, *, untold: b
     title = (
         translate(locale, "Memory saved, and an old one forgotten") if evicted else translate(locale, "Memory saved")
     )
-    lines: tuple[str, ...] = (wording.shown(write.content),)
+    lines = wording.told(write.content)
     if added.forgotten_id is not None:
         lines += (undo_hint(added.forgotten_id, locale),)
     card = Card(
@@ -78,7 +87,7 @@ def saved_cards(write: MemoryWrite, added: Added, wording: Wording, *, untold: b
 def updated_card(memory: Memory, content: str, wording: Wording) -> Card:
     """Return the card of an update, with the new content."""
     title = translate(wording.locale, "Memory updated")
-    lines = (wording.shown(content),)
+    lines = wording.told(content)
     return Card(
         CardKind.UPDATED,
         title,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -18,6 +19,7 @@ from plugins.memory.status import Status
 from plugins.memory.targets import Target, server_target, target_of_save, with_speaker
 
 if TYPE_CHECKING:
+    from agent.privacy.hidden import HiddenNames
     from agent.tools import Json, ToolContext
     from plugins.memory.parameters import CreateParameters
     from plugins.memory.toolbox import Toolbox
@@ -44,7 +46,10 @@ async def create(toolbox: Toolbox, context: ToolContext, given: CreateParameters
     limit = toolbox.writing.settings.max_memory_length
     match accept(with_labels(given.memory_content, context.participants), limit, target.user_name):
         case Accepted(content):
-            return await save(toolbox.writing, _request(toolbox, context, target, content), context.effect)
+            hidden = await hidden_from(toolbox, context, target)
+            request = _request(toolbox, context, target, content)
+            request = replace(request, wording=replace(request.wording, hidden=hidden))
+            return await save(toolbox.writing, request, context.effect)
         case Empty():
             note = "Nothing is left of memory_content once what may not be kept is taken out."
             return ToolResult(Status.SAVE_INVALID_PARAMETERS, {"note": note})
@@ -104,6 +109,13 @@ def _request(toolbox: Toolbox, context: ToolContext, target: Target, content: st
         extra["note"] = target.note
     shown = toolbox.seen.saying(context.turn_id, write)
     return Request(write, wording_of(target, context, toolbox.locale), extra, here_of(context), shown)
+
+
+async def hidden_from(toolbox: Toolbox, context: ToolContext, target: Target) -> HiddenNames:
+    """Return whom the cards of a memory of this target may not name: those whom prompts would not name either."""
+    accounts = [target.subject_account_id] if target.subject_account_id is not None else []
+    hidden = await toolbox.writing.guards.hidden_names(context.place.server.server_id, accounts)
+    return hidden.around if target.scope is MemoryScope.PERSONAL else hidden.here
 
 
 def wording_of(target: Target, context: ToolContext, locale: str) -> Wording:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, assert_never
 
 from agent.contracts.memory import MemoryScope, MemoryWrite, Origin, WriteKind
@@ -12,7 +12,7 @@ from agent.tools import ToolResult
 from plugins.memory.amending import amend, delete
 from plugins.memory.cards import WITHHELD, deleted_card, updated_card
 from plugins.memory.content import Accepted, Empty, TooLong, accept, mentions_user, with_labels
-from plugins.memory.creating import source_of, wording_of
+from plugins.memory.creating import hidden_from, source_of, wording_of
 from plugins.memory.reading import here_of, may_be_shown
 from plugins.memory.repository import Actor, Edit
 from plugins.memory.rules import admits, readers_of
@@ -143,13 +143,13 @@ async def _replace_content(change: _Change, content: str) -> ToolResult:
     if mentions_user(content):
         subject = with_speaker(subject, context)
     result = ToolResult(Status.UPDATED, {"memory_id": memory.memory_id})
+    wording = replace(wording_of(subject, context, toolbox.locale), hidden=await hidden_from(toolbox, context, subject))
 
     async def apply(conn: Connection, present: Memory) -> int | None:
         edit = Edit(content, present.version, subject.subject_account_id, subject.subject_user_id)
         version = await toolbox.writing.repository.edit(conn, present, edit, change.actor, toolbox.writing.clock.now())
         if version is not None:
-            card = updated_card(present, content, wording_of(subject, context, toolbox.locale))
-            await context.effect(conn, result, (card,))
+            await context.effect(conn, result, (updated_card(present, content, wording),))
         return version
 
     seen = toolbox.seen.version(context.turn_id, memory)
@@ -161,12 +161,20 @@ async def _replace_content(change: _Change, content: str) -> ToolResult:
         return NOT_FOUND
     toolbox.seen.note(context.turn_id, amended.present, amended.version)
     if amended.is_conflict:
-        note = "Somebody has changed this memory in the meantime: decide again on what it says now."
-        wording = wording_of(_subject_of(amended.present, change.target), context, toolbox.locale)
-        says = wording.shown(amended.present.content)
-        told: dict[str, Json] = {"memory_id": memory.memory_id, "content": says, "note": note}
-        return ToolResult(Status.UPDATE_CONFLICT, told)
+        return await _conflict(change, amended.present)
     return result
+
+
+async def _conflict(change: _Change, present: Memory) -> ToolResult:
+    """Return what a memory says now that somebody else has changed it, if that may be shown here."""
+    writing, context = change.toolbox.writing, change.context
+    async with writing.store.connection() as conn:
+        if not await may_be_shown(conn, writing.repository, writing.guards, present, here_of(context)):
+            return NOT_FOUND
+    note = "Somebody has changed this memory in the meantime: decide again on what it says now."
+    wording = wording_of(_subject_of(present, change.target), context, change.toolbox.locale)
+    told: dict[str, Json] = {"memory_id": present.memory_id, "content": wording.shown(present.content), "note": note}
+    return ToolResult(Status.UPDATE_CONFLICT, told)
 
 
 def _subject_of(memory: Memory, target: Target) -> Target:

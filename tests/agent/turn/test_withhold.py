@@ -15,6 +15,7 @@ def item(tag: Tag, *texts: str) -> ContextItem:
 SERVER = item(Tag.KNOWLEDGE_SERVER_MEMORIES, "Ben hosts", "Cleo sings", "tea")
 PERSONAL = item(Tag.KNOWLEDGE_USER_MEMORIES, "ana knows Ben", "ana knows Cleo", "ana likes tea")
 RECALLED = item(Tag.RECALL, "Ben and Cleo")
+LORE = item(Tag.LOREBOOK, "Ben is a wizard", "the tower is old")
 SAID = item(Tag.HISTORY, "Ben hosts")
 HIDDEN = Hidden(HiddenNames(["ben"]), HiddenNames(["ben", "cleo"]))
 
@@ -24,16 +25,18 @@ async def test_nothing_changes_when_nobody_hides() -> None:
 
 
 async def test_what_names_who_hides_is_left_out_and_what_people_say_stays() -> None:
-    kept, left_out = await without_hidden([SERVER, PERSONAL, SAID, RECALLED], HIDDEN, (a_participant("ana"),))
+    kept, left_out = await without_hidden([SERVER, PERSONAL, LORE, SAID, RECALLED], HIDDEN, (a_participant("ana"),))
     assert [[entry.text for entry in each.entries] for each in kept] == [
         ["Cleo sings", "tea"],
         ["ana likes tea"],
+        ["the tower is old"],
         ["Ben hosts"],
     ]
     assert left_out == [
         LeftOut(Tag.KNOWLEDGE_SERVER_MEMORIES, f"{Tag.KNOWLEDGE_SERVER_MEMORIES}:0", REASON),
         LeftOut(Tag.KNOWLEDGE_USER_MEMORIES, f"{Tag.KNOWLEDGE_USER_MEMORIES}:0", REASON),
         LeftOut(Tag.KNOWLEDGE_USER_MEMORIES, f"{Tag.KNOWLEDGE_USER_MEMORIES}:1", REASON),
+        LeftOut(Tag.LOREBOOK, f"{Tag.LOREBOOK}:0", REASON),
         LeftOut(Tag.RECALL, f"{Tag.RECALL}:0", REASON),
     ]
 
