@@ -11,11 +11,14 @@ import pytest_asyncio
 
 from agent.app import Agent
 from agent.testing.app import running_agent
+from tests.plugins.memory.race_worker import Job
+from tests.plugins.memory.test_races import start
 from tests.plugins.privacy.conftest import ANA, BEN, GENERAL, HOME, MAX, SETTINGS, House
 
 pytestmark = pytest.mark.unwatched_loop  # an agent imports its model's library when it starts
 
 SAVES = 50
+REFUSED = "memory_save_failed_privacy_restricted"
 EARLY, LATE = 10, 10
 """So many come before the decision, and so many after it; the others meet it."""
 
@@ -79,7 +82,7 @@ async def test_no_memory_appears_after_a_level_is_confirmed(house: House, agents
     statuses, confirmed, final = await race(house, agents, lambda: house.run("set", level=level), "Ana", PERSONAL)
     assert 0 < confirmed == final == statuses["memory_saved_successfully"] < SAVES
     # Who hides is not even named to others: then the name is nobody's.
-    refused = {"memory_save_failed_privacy_restricted", "memory_save_failed_user_not_found"}
+    refused = {REFUSED, "memory_save_failed_user_not_found"}
     assert set(statuses) <= {"memory_saved_successfully", *refused}
 
 
@@ -106,3 +109,46 @@ async def test_nothing_is_left_after_forget_me_is_confirmed(house: House, agents
 
     _, confirmed, final = await race(house, agents, forget, "me", PERSONAL)
     assert (confirmed, final) == (0, 0)
+
+
+BOTH: str = "SELECT (SELECT count(*) FROM personal_memories) + (SELECT count(*) FROM server_memories) AS count"
+
+
+async def said_by(process: asyncio.subprocess.Process, status: str, count: int) -> int:
+    """Read what a process says until it has said a status so many times; return how many saves succeeded meanwhile."""
+    assert process.stdout is not None
+    saved = 0
+    while count:
+        result = json.loads(await process.stdout.readline())
+        saved += result["status"] == "memory_saved_successfully"
+        count -= result["status"] == status
+    return saved
+
+
+async def test_no_process_saves_after_full_is_confirmed(house: House, database_url: str) -> None:
+    """Four processes save about ana without a pause, of both kinds; then she hides."""
+    entrance = await house.agent.core.people.enter(HOME, GENERAL, ANA, house.clock.now())
+    ana, server = entrance.account, entrance.place.server.server_id
+    assert ana.user_id is not None
+    jobs = [
+        Job(database_url, scope, owner, ana.account_id, [f"fact of {number}"], cap=10_000, endless=True)
+        for number, (scope, owner) in enumerate([("personal", ana.user_id), ("server", server)] * 2)
+    ]
+    processes = await asyncio.gather(*map(start, jobs))
+    try:
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write(b"go\n")
+        async with asyncio.timeout(60):
+            each = SAVES // len(jobs) + 1
+            saved = await asyncio.gather(*(said_by(one, "memory_saved_successfully", each) for one in processes))
+            assert (await house.run("set", level="full")).ok
+            (confirmed,) = await house.rows(BOTH)
+            more = await asyncio.gather(*(said_by(one, REFUSED, 10) for one in processes))
+    finally:
+        for process in processes:
+            process.kill()
+            await process.communicate()
+    assert sum(saved) >= SAVES
+    assert await house.rows(BOTH) == [confirmed]
+    assert confirmed["count"] == sum(saved) + sum(more)
