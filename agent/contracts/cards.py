@@ -50,8 +50,6 @@ class Card:
     forgotten: str | None = None
     """The text that an eviction or deletion removed."""
     audience: Audience = Audience.SERVER
-    forgotten_id: int | None = None
-    """The memory whose text `forgotten` is, where another one than `memory_id` gave way."""
     subjects: Subjects = Subjects()
     """What must be forgotten for the card to be withdrawn."""
 

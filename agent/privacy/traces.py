@@ -1,4 +1,4 @@
-"""What stands about an erased memory where memories are not kept: cards that wait, turns that have just learned it."""
+"""Turns of others that have just learned what an erasure removes."""
 
 from __future__ import annotations
 
@@ -14,22 +14,17 @@ if TYPE_CHECKING:
 QUERIES = load_queries(__name__, "traces.sql")
 
 
-async def take_back(
-    conn: Connection, memory_ids: Sequence[int], sources: Sequence[tuple[str, str]], now: datetime
-) -> None:
-    """Take back, within an erasure, what others' turns have brought of memories that it removes.
+async def end_turns(conn: Connection, sources: Sequence[tuple[str, str]], now: datetime) -> None:
+    """End, within an erasure, the turns that have learned something that it removes and still run.
 
-    Cards that were not sent yet lose their text. A turn that has learned one of them and still runs ends without an
-    answer: it would write what it learned into its next checkpoint, and say it.
+    They end without an answer: they would write it into their next checkpoint, and say it.
 
     Args:
         conn: The connection of the erasure.
-        memory_ids: What is removed.
-        sources: The platform and id of the messages that it was learned from.
+        sources: The platform and id of the messages that the removed was learned from.
         now: The moment of the erasure.
 
     """
     platforms = [platform for platform, _ in sources]
     messages = [message for _, message in sources]
-    await conn.execute(QUERIES["give_up_turns"], platforms, messages, now)
-    await conn.execute(QUERIES["cancel_cards"], memory_ids, now)
+    await conn.execute(QUERIES["end_turns"], platforms, messages, now)

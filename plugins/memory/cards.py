@@ -76,7 +76,6 @@ def saved_cards(write: MemoryWrite, added: Added, wording: Wording, *, untold: b
         one_line(wording.about),
         forgotten or None,
         write.audience,
-        forgotten_id=added.forgotten_id,
         subjects=_subjects_of_save(write, added),
     )
     if not untold:

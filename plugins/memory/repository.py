@@ -14,7 +14,7 @@ import asyncpg
 from agent.contracts.memory import MemoryScope, MemoryWrite
 from agent.privacy.check import PersonFacts, consulted_accounts, consulted_users
 from agent.privacy.repository import facts_from
-from agent.privacy.traces import take_back
+from agent.privacy.traces import end_turns
 from agent.search_words import quoted, words_to_keep
 from agent.store.queries import load_queries
 from plugins.memory.content import content_key, mentions_user
@@ -263,7 +263,7 @@ class MemoryRepository:
         assert row is not None  # noqa: S101  # counts come as one row
         assert names is not None  # noqa: S101
         sources = list(zip(row["platforms"], row["messages"], strict=True))
-        await take_back(conn, row["memory_ids"], sources, now)
+        await end_turns(conn, sources, now)
         counts = {kind: row[kind] for kind in ("personal_memories", "server_memories", "undo_copies")}
         return Erased({**counts, "authorships": names["authorships"]}, tuple(row["owners"] or ()))
 

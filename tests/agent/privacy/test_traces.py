@@ -1,24 +1,13 @@
 import json
 from datetime import timedelta
 
-from agent.bridge import OutgoingMessage
-from agent.clock import SystemClock
-from agent.contracts.cards import Card, CardKind
 from agent.events import MessageCreated, dump_event
-from agent.privacy.traces import take_back
-from agent.store.outbox import OutboxRows
+from agent.privacy.traces import end_turns
 from tests.agent.identity.builders import GENERAL, HOME, NOW, author
 from tests.agent.privacy.conftest import Home
 
 LATER = NOW + timedelta(minutes=1)
 ME = 1
-
-
-async def wait_to_be_sent(home: Home, *cards: Card) -> None:
-    rows = OutboxRows(home.store, SystemClock(), ME)
-    async with home.store.transaction() as conn:
-        for number, card in enumerate(cards):
-            await rows.add(conn, (OutgoingMessage(f"k{number}", "console", GENERAL, HOME, card.title, card=card),))
 
 
 async def run(home: Home, *ids: str) -> None:
@@ -41,30 +30,10 @@ async def run(home: Home, *ids: str) -> None:
             )
 
 
-async def test_cards_about_what_is_erased_are_not_sent(home: Home) -> None:
-    await wait_to_be_sent(
-        home,
-        Card(CardKind.SAVED, "saved", ("about ana",), memory_id=7),
-        Card(CardKind.EVICTED, "evicted", ("about ben",), memory_id=8, forgotten="about ana", forgotten_id=7),
-        Card(CardKind.SAVED, "saved", ("about ben",), memory_id=9),
-        Card(CardKind.INFO, "of no memory"),
-    )
-    async with home.store.transaction() as conn:
-        await take_back(conn, [7], [], LATER)
-    async with home.store.connection() as conn:
-        rows = await conn.fetch("SELECT state, payload IS NULL AS gone FROM outbox ORDER BY outbox_id")
-    assert [(row["state"], row["gone"]) for row in rows] == [
-        ("cancelled", True),
-        ("cancelled", True),
-        ("pending", False),
-        ("pending", False),
-    ]
-
-
 async def test_a_turn_that_has_just_learned_it_ends(home: Home) -> None:
     await run(home, "m1", "m2")
     async with home.store.transaction() as conn:
-        await take_back(conn, [7], [("console", "m1"), ("console", "m1"), ("matrix", "m2")], LATER)
+        await end_turns(conn, [("console", "m1"), ("console", "m1"), ("matrix", "m2")], LATER)
     async with home.store.connection() as conn:
         states = await conn.fetch("SELECT event_id, state, payload IS NULL AS gone FROM inbound_events ORDER BY 1")
         checkpoints = await conn.fetch("SELECT event_id FROM turn_checkpoints")

@@ -11,8 +11,8 @@ import pytest_asyncio
 
 from agent.app import Agent
 from agent.testing.app import running_agent
+from tests.plugins.memory.processes import start
 from tests.plugins.memory.race_worker import Job
-from tests.plugins.memory.test_races import start
 from tests.plugins.privacy.conftest import ANA, BEN, GENERAL, HOME, MAX, SETTINGS, House
 
 pytestmark = pytest.mark.unwatched_loop  # an agent imports its model's library when it starts
@@ -134,7 +134,7 @@ async def test_no_process_saves_after_full_is_confirmed(house: House, database_u
         Job(database_url, scope, owner, ana.account_id, [f"fact of {number}"], cap=10_000, endless=True)
         for number, (scope, owner) in enumerate([("personal", ana.user_id), ("server", server)] * 2)
     ]
-    processes = await asyncio.gather(*map(start, jobs))
+    processes = await asyncio.gather(*(start("race_worker", job) for job in jobs))
     try:
         for process in processes:
             assert process.stdin is not None
