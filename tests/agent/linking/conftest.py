@@ -37,6 +37,7 @@ class World:
     agent: Agent
     platforms: dict[str, FakePlatform]
     clock: ManualClock
+    model: ScriptedModel
 
     def author(self, who: str) -> tuple[FakePlatform, Author]:
         platform, _, name = who.partition(":")
@@ -89,17 +90,17 @@ class World:
 
 @contextlib.asynccontextmanager
 async def opened(database_url: str, settings: dict[str, Any] = SETTINGS) -> AsyncIterator[World]:
-    clock = ManualClock(NOW)
+    clock, model = ManualClock(NOW), ScriptedModel(default="Well.")
     platforms = {name: FakePlatform(name, clock=clock) for name in KINDS}
     with tempfile.TemporaryDirectory(prefix="isthmus-") as directory:
         agent = await Agent.start(
             settings_for_test(database_url, settings, data_dir=Path(directory)),
             bridges=[FakeBridge(platform=platform) for platform in platforms.values()],
-            model=ScriptedModel(default="Well.").chat,
+            model=model.chat,
             clock=clock,
         )
         try:
-            yield World(agent, platforms, clock)
+            yield World(agent, platforms, clock, model)
         finally:
             await agent.stop(5.0)
 

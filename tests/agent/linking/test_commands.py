@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from agent.contracts.links import UserMove
 from agent.contracts.people import PrivacyLevel
 from agent.linking.rules import ASKED_MOST, WRONG_MOST, WRONG_MOST_OF_ALL
+from agent.testing.scripted_model import ScriptedCall
+from agent.tools import Connection
 from tests.agent.linking.conftest import World
 
 pytestmark = pytest.mark.unwatched_loop  # an agent imports its model's library when it starts
@@ -328,3 +331,60 @@ async def test_who_looked_stays_with_whose_memories_they_were(world: World) -> N
     await world.run(ANA, "unlink")
     assert {"/a"} == {seen.via for seen in await audit.about(ana.account_id)} - {"/link", "/unlink"}
     assert {"/c"} == {seen.via for seen in await audit.about(console.account_id)} - {"/link", "/unlink"}
+
+
+async def test_what_somebody_else_tells_on_matrix_is_known_on_discord(world: World) -> None:
+    discord, _ = world.author(ANA)
+    matrix, _ = world.author(ANA_M)
+    world.author("matrix:@ben:home")
+    await discord.ask("ana", "hello")
+    await matrix.ask("@ana:home", "hello")
+    assert (await world.linked(ANA, ANA_M)).ok
+
+    arguments = {"memory_content": "{user} keeps bees", "memory_scope": "target_user", "target_user": "@ana:home"}
+    world.model.say(ScriptedCall("create_long_term_memory", arguments), "Noted.")
+    await matrix.ask("@ben:home", "remember that of ana")
+    await discord.ask("ana", "what do you know of me?")
+    assert "Ana keeps bees" in "\n".join(world.model.requests[-1].texts)
+
+    await world.run(ANA_M, "unlink")  # nothing of Matrix's own: it stays, and is shown on Matrix no more
+    await matrix.ask("@ana:home", "and now?")
+    assert "keeps bees" not in "\n".join(world.model.requests[-1].texts)
+
+
+async def test_a_plugin_that_fails_leaves_all_as_it_was(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for who in (ANA, ANA_C):
+        await world.remember(who, f"{who} likes tea")
+    before = {who: (await world.account(who)).user_id for who in (ANA, ANA_C)}
+
+    async def fail(conn: Connection, move: UserMove) -> dict[str, int]:
+        await conn.execute("DELETE FROM personal_memories")
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("plugins.memory.moving.move_memories", fail)
+        failed = await world.linked(ANA, ANA_C)
+        assert not failed.ok
+        assert "disk" not in failed.text
+    for who in (ANA, ANA_C):
+        assert (await world.account(who)).user_id == before[who]
+        assert await world.owned(before[who]) == [f"{who} likes tea"]
+    assert (await world.link(ANA, "confirm")).ok  # the request stands as it was
+    monkeypatch.setattr("plugins.memory.moving.move_memories", fail)
+    assert not (await world.run(ANA, "unlink")).ok
+    assert (await world.account(ANA)).user_id == (await world.account(ANA_C)).user_id
+
+
+async def test_every_answer_is_for_the_asker_alone(world: World) -> None:
+    asked = await world.run(ANA, "link", channel="general")
+    assert asked.data is not None
+    replies = [
+        asked,
+        await world.run(ANA_M, "link", channel="general", code=asked.data["code"]),
+        await world.run(ANA, "link", channel="general"),
+        await world.run(ANA, "link", channel="general", code="confirm"),
+        await world.run(ANA, "unlink", channel="general"),
+        await world.run(ANA, "unlink", channel="general"),
+    ]
+    assert [reply.private for reply in replies] == [True] * 6
+    assert [command.private for command in world.agent.commands if command.path[0] in {"link", "unlink"}] == [True] * 2
