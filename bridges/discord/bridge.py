@@ -1,0 +1,161 @@
+"""The bridge to Discord: one bot, all its servers."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import aiohttp
+import nextcord
+
+from agent import logs
+from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent, SentMessage
+from agent.clock import Clock, SystemClock
+from bridges.discord.client import DiscordClient, intents_for, use_bases
+from bridges.discord.connection import Connection
+from bridges.discord.guilds import Guilds
+from bridges.discord.incoming import Incoming, agent_key
+from bridges.discord.lanes import Lanes
+from bridges.discord.places import PLATFORM
+from bridges.discord.posting import Posting
+from bridges.discord.reading import Reading
+from bridges.discord.settings import DiscordSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.bridge import BridgeHost
+    from agent.events import Attachment
+    from agent.identity.keys import ParticipantKey
+    from agent.places import ChannelRef, ServerRef
+
+log = logs.get_logger(__name__)
+
+MESSAGE_LIMIT: Final = 2_000
+"""Characters of one message that a bot may send."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What there is of the bridge from its start on."""
+
+    client: DiscordClient
+    guilds: Guilds
+    connection: Connection
+    posting: Posting
+    reading: Reading
+
+
+class DiscordBridge:
+    """The agent in Discord."""
+
+    Settings = DiscordSettings
+    name = "discord"
+    platform = PLATFORM
+
+    def __init__(self, settings: DiscordSettings, *, clock: Clock | None = None) -> None:
+        self.settings = settings
+        self.capabilities = Capabilities(MESSAGE_LIMIT, has_idempotency_key=True)
+        self._clock = clock or SystemClock()
+        self._lanes = Lanes()
+        self._parts: _Parts | None = None
+
+    def identity(self) -> str:
+        """Return the bot's id, which stands in the token, or a hash of a token of another form."""
+        token = self.settings.token.resolve().get_secret_value()
+        first = token.partition(".")[0]
+        try:
+            identifier = base64.urlsafe_b64decode(first + "=" * (-len(first) % 4)).decode("ascii")
+        except (binascii.Error, UnicodeDecodeError):
+            identifier = ""
+        return identifier if identifier.isdecimal() else hashlib.sha256(token.encode()).hexdigest()[:16]
+
+    def agent_keys(self) -> frozenset[ParticipantKey]:
+        """Return the agent's own account, once it is logged in."""
+        if self._parts is None or not self._parts.guilds.is_known:
+            return frozenset()
+        return frozenset({agent_key(self._parts.guilds.agent_id)})
+
+    async def start(self, host: BridgeHost) -> None:
+        """Log in and bring events.
+
+        Raises:
+            BridgeStartFailed: with the way out.
+        """
+        use_bases(self.settings.api_base, self.settings.cdn_base)
+        activity = nextcord.CustomActivity(name=self.settings.status) if self.settings.status else None
+        intents = intents_for(message_content=self.settings.message_content, members=self.settings.members)
+        client = DiscordClient(intents=intents, ready_seconds=self.settings.ready_seconds, activity=activity)
+        guilds = Guilds(client, self.settings.allowed_bots)
+        incoming = Incoming(guilds, host, self._lanes, self._clock)
+        client.payloads.sink = incoming.take
+        connection = Connection(client, self.settings)
+        self._parts = _Parts(client, guilds, connection, Posting(client), Reading(client, guilds, incoming, host))
+        try:
+            await connection.open()
+        except BaseException:
+            await connection.close()
+            raise
+
+    async def stop(self) -> None:
+        """Close the connection and drop what was not taken yet; it is found again in the history."""
+        if self._parts is not None:
+            await self._parts.connection.close()
+        await self._lanes.stop()
+
+    async def send(self, message: OutgoingMessage) -> Sent | OutcomeUnknown:
+        """Post one message under its key.
+
+        Raises:
+            SendFailed: Discord refused.
+        """
+        return await self._started.posting.send(message)
+
+    async def find_sent(self, message: OutgoingMessage) -> Sent | None:
+        """Return nothing: a message under a nonce is sent again instead."""
+        log.debug("nothing_to_read_back", key=message.key)
+        return None
+
+    async def edit(self, message_id: str, message: OutgoingMessage) -> None:
+        """Give a message of the agent another text.
+
+        Raises:
+            SendFailed: Discord refused, or it is gone.
+        """
+        await self._started.posting.edit(message_id, message)
+
+    async def withdraw(self, message: SentMessage) -> None:
+        """Delete a message of the agent.
+
+        Raises:
+            SendFailed: Discord refused.
+        """
+        await self._started.posting.withdraw(message)
+
+    async def history(self, server: ServerRef, channel: ChannelRef, limit: int) -> Sequence[HistoryMessage]:
+        """Return the last messages of a channel, oldest first."""
+        return await self._started.reading.history(server, channel, limit)
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        """Return what a file holds that came with a message.
+
+        Raises:
+            FileRefused: it cannot be read, or is larger than `limit`.
+        """
+        return await self._started.reading.fetch(attachment, limit)
+
+    async def typing(self, channel: ChannelRef) -> None:
+        """Show that an answer is being written."""
+        try:
+            await self._started.client.http.send_typing(int(channel.external_id))
+        except (nextcord.HTTPException, aiohttp.ClientError, OSError) as error:
+            log.debug("typing_not_shown", reason=type(error).__name__)
+
+    @property
+    def _started(self) -> _Parts:
+        if self._parts is None:
+            raise RuntimeError("the bridge was not started")
+        return self._parts

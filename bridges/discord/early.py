@@ -1,0 +1,64 @@
+"""Edits and deletions that arrive before the message that they are about: the gateway does not promise an order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from cachetools import LRUCache
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KEPT: Final = timedelta(seconds=60)
+"""How long an edit or a deletion waits for its message, and how old a message is that may still be on its way."""
+MOST: Final = 10_000
+"""Messages that are remembered, and edits and deletions that wait; the oldest make room."""
+_EPOCH: Final = 1_420_070_400_000
+"""Milliseconds of Unix time at which snowflakes begin."""
+
+
+def moment_of(snowflake: int) -> datetime:
+    """Return when an id was given."""
+    return datetime.fromtimestamp(((snowflake >> 22) + _EPOCH) / 1000, UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    came: datetime
+    edit: Mapping[str, Any] | None
+    """The payload of the edit; None for a deletion."""
+
+
+class Early:
+    """Knows which messages came lately, and keeps what came before its message."""
+
+    def __init__(self, size: int = MOST) -> None:
+        self._came: LRUCache[int, bool] = LRUCache(size)
+        self._waiting: LRUCache[int, _Waiting] = LRUCache(size)
+
+    def created(self, message: Mapping[str, Any], now: datetime) -> Mapping[str, Any] | None:
+        """Return a message as it is by now: None when its deletion came first; with a newer edit taken over."""
+        message_id = int(message["id"])
+        self._came[message_id] = True
+        waiting = self._waiting.pop(message_id, None)
+        if waiting is None or now - waiting.came > KEPT:
+            return message
+        return None if waiting.edit is None else {**message, **waiting.edit}
+
+    def waits(self, message_id: int, edit: Mapping[str, Any] | None, now: datetime) -> bool:
+        """Tell whether an edit (None: a deletion) must wait for its message; then it is kept.
+
+        A deletion stands, whatever edit comes after it; of two edits the newer one counts.
+        """
+        if message_id in self._came or now - moment_of(message_id) > KEPT:
+            return False
+        before = self._waiting.get(message_id)
+        if before is None or (before.edit is not None and (edit is None or _is_newer(edit, before.edit))):
+            self._waiting[message_id] = _Waiting(now, edit)
+        return True
+
+
+def _is_newer(edit: Mapping[str, Any], than: Mapping[str, Any]) -> bool:
+    return str(edit.get("edited_timestamp") or "") >= str(than.get("edited_timestamp") or "")

@@ -1,0 +1,122 @@
+"""What the bridge knows of guilds and channels: from nextcord's cache, asked for when it is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import nextcord
+from cachetools import LRUCache
+
+from agent import logs
+from bridges.discord.places import channel_of, direct_channel, direct_server, server_of
+from bridges.discord.rights import may_manage
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from agent.events import Author
+    from agent.places import ChannelRef, ServerRef
+    from bridges.discord.client import DiscordClient
+
+log = logs.get_logger(__name__)
+
+_FOUND: Final = 1_000
+"""Channels that were asked for and are remembered."""
+_DIRECT: Final = 10_000
+"""Direct conversations whose other side is remembered."""
+
+
+class Guilds:
+    """The guilds of one client (`bridges.discord.incoming.World`)."""
+
+    def __init__(self, client: DiscordClient, allowed_bots: Collection[str]) -> None:
+        self._client = client
+        self._allowed = frozenset(allowed_bots)
+        self._found: LRUCache[int, nextcord.Thread] = LRUCache(_FOUND)
+        self._others: LRUCache[int, str] = LRUCache(_DIRECT)
+        self.own_webhooks: set[str] = set()
+        """The ids of the webhooks through which personas speak."""
+
+    @property
+    def is_known(self) -> bool:
+        """Tell whether the agent's account is known: it is from the login on."""
+        return self._client.user is not None
+
+    @property
+    def agent_id(self) -> int:
+        """The agent's own account."""
+        user = self._client.user
+        if user is None:
+            raise RuntimeError("the agent's account is known from the login on")
+        return user.id
+
+    def is_own_webhook(self, webhook_id: str) -> bool:
+        """Tell whether a webhook is one of the agent's own."""
+        return webhook_id in self.own_webhooks
+
+    def is_allowed_bot(self, bot_id: str) -> bool:
+        """Tell whether a bot or webhook is answered like people."""
+        return bot_id in self._allowed
+
+    def mentions_agent(self, message: Mapping[str, Any]) -> bool:
+        """Tell whether a message mentions the agent, by its account or by the role that it alone has."""
+        if any(int(user["id"]) == self.agent_id for user in message.get("mentions") or ()):
+            return True
+        guild = self._guild(message)
+        role = guild.self_role if guild is not None else None
+        return role is not None and str(role.id) in (message.get("mention_roles") or ())
+
+    def can_manage(self, message: Mapping[str, Any]) -> bool:
+        """Tell whether the author of a message manages its guild; in a direct message everybody does."""
+        if message.get("webhook_id"):
+            return False
+        if not message.get("guild_id"):
+            return True
+        guild = self._guild(message)
+        if guild is None:
+            return False
+        user_id = int(message["author"]["id"])
+        roles = (message.get("member") or {}).get("roles")
+        if roles is None:
+            member = guild.get_member(user_id)
+            roles = [role.id for role in member.roles] if member is not None else []
+        return may_manage(guild, user_id, roles)
+
+    async def place(
+        self, channel_id: int, guild_id: int | None, author: Author | None
+    ) -> tuple[ServerRef, ChannelRef] | None:
+        """Return where a channel is; None when it is not known and cannot be found out."""
+        if guild_id is None:
+            return self._direct(channel_id, author)
+        guild = self._client.get_guild(guild_id)
+        if guild is None:
+            return None
+        channel = guild.get_channel_or_thread(channel_id) or await self._ask_for(channel_id)
+        if channel is None:
+            return None
+        return server_of(guild), channel_of(channel)
+
+    def _direct(self, channel_id: int, author: Author | None) -> tuple[ServerRef, ChannelRef]:
+        if author is not None and author.external_id != str(self.agent_id):
+            self._others[channel_id] = author.display_name
+        name = self._others.get(channel_id, "direct message")
+        return direct_server(channel_id, name), direct_channel(channel_id, name)
+
+    async def _ask_for(self, channel_id: int) -> nextcord.Thread | None:
+        """Return a thread that nextcord does not hold, as one that was archived."""
+        if (known := self._found.get(channel_id)) is not None:
+            return known
+        try:
+            channel = await self._client.fetch_channel(channel_id)
+        except nextcord.HTTPException as error:
+            log.info("channel_not_found", channel=channel_id, status=error.status)
+            return None
+        if not isinstance(channel, nextcord.Thread):
+            return None
+        self._found[channel_id] = channel
+        return channel
+
+    def _guild(self, message: Mapping[str, Any]) -> nextcord.Guild | None:
+        guild_id = message.get("guild_id")
+        return self._client.get_guild(int(guild_id)) if guild_id else None

@@ -1,0 +1,200 @@
+"""Discord's messages as the core's events, in the order of their channel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from agent import logs
+from agent.events import Event, MessageCreated, MessageDeleted, MessageEdited, ReactionAdded, Reply
+from agent.identity.keys import ParticipantKey, ParticipantKind
+from bridges.discord.described import described
+from bridges.discord.early import Early, moment_of
+from bridges.discord.people import author_of, key_of
+from bridges.discord.places import PLATFORM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agent.bridge import BridgeHost
+    from agent.clock import Clock
+    from agent.events import Author
+    from agent.places import ChannelRef, ServerRef
+    from bridges.discord.lanes import Lanes
+
+log = logs.get_logger(__name__)
+
+type Payload = Mapping[str, Any]
+
+SAID: Final = frozenset({0, 19})
+"""Types of messages that somebody wrote: plain ones and replies; all others are Discord's own notices."""
+_FORWARD: Final = 1
+
+
+class World(Protocol):
+    """What incoming events need to know of the guilds."""
+
+    @property
+    def agent_id(self) -> int:
+        """The agent's own account."""
+        ...
+
+    def is_own_webhook(self, webhook_id: str) -> bool:
+        """Tell whether a webhook is one of the agent's own."""
+        ...
+
+    def is_allowed_bot(self, bot_id: str) -> bool:
+        """Tell whether a bot or webhook is answered like people."""
+        ...
+
+    def mentions_agent(self, message: Payload) -> bool:
+        """Tell whether a message mentions the agent, by its account or by the role that it alone has."""
+        ...
+
+    def can_manage(self, message: Payload) -> bool:
+        """Tell whether the author of a message manages its guild."""
+        ...
+
+    async def place(self, channel_id: int, guild_id: int | None, author: Author | None) -> Place | None:
+        """Return where a channel is; None when it is not known and cannot be found out."""
+        ...
+
+
+type Place = tuple[ServerRef, ChannelRef]
+
+
+class Incoming:
+    """Takes payloads of the gateway and brings events to the core."""
+
+    def __init__(self, world: World, host: BridgeHost, lanes: Lanes, clock: Clock) -> None:
+        self._world = world
+        self._host = host
+        self._lanes = lanes
+        self._clock = clock
+        self._early = Early()
+
+    def take(self, kind: str, data: Payload) -> None:
+        """Take a payload: `MESSAGE_CREATE`, `…_UPDATE`, `…_DELETE`, `…_DELETE_BULK` or `MESSAGE_REACTION_ADD`.
+
+        Returns at once; what is full is counted by the log, and found again in the history.
+        """
+        work = {
+            "MESSAGE_CREATE": self.created,
+            "MESSAGE_UPDATE": self._edited,
+            "MESSAGE_DELETE": self._deleted,
+            "MESSAGE_DELETE_BULK": self._deleted_in_bulk,
+            "MESSAGE_REACTION_ADD": self._reacted,
+        }[kind]
+        if not self._lanes.put(int(data["channel_id"]), lambda: work(data)):
+            log.warning("channel_overrun", channel=data["channel_id"], kind=kind)
+
+    async def created(self, data: Payload) -> None:
+        """Bring a new message, as it is by now; the agent's own and Discord's notices are dropped."""
+        now = self._clock.now()
+        message = self._early.created(data, now)
+        if message is None or message.get("type", 0) not in SAID or self.is_own(message):
+            return
+        author = self.author(message)
+        if (place := await self._world.place(*_where(message), author)) is None:
+            log.warning("place_unknown", channel=message["channel_id"])
+            return
+        said = described(message)
+        await self._bring(
+            MessageCreated(
+                PLATFORM,
+                str(message["id"]),
+                str(message["id"]),
+                *place,
+                author,
+                said.text,
+                moment_of(int(message["id"])),
+                mentions_agent=self._world.mentions_agent(message),
+                mentions=tuple(
+                    key_of(user) for user in message.get("mentions") or () if int(user["id"]) != self._world.agent_id
+                ),
+                reply=await self._reply(message),
+                attachments=said.attachments,
+                extras=said.extras,
+                webhook_id=message.get("webhook_id"),
+            )
+        )
+
+    def author(self, message: Payload) -> Author:
+        """Return who wrote a message; a bot that is allowed counts as a person."""
+        webhook_id = message.get("webhook_id")
+        manages = self._world.can_manage(message)
+        author = author_of(message["author"], message.get("member"), webhook_id=webhook_id, can_manage=manages)
+        return replace(author, is_bot=False) if self._world.is_allowed_bot(author.external_id) else author
+
+    def is_own(self, message: Payload) -> bool:
+        """Tell whether the agent wrote a message, by its account or through one of its webhooks."""
+        webhook_id = message.get("webhook_id")
+        if webhook_id is not None and self._world.is_own_webhook(str(webhook_id)):
+            return True
+        return int(message["author"]["id"]) == self._world.agent_id
+
+    async def _reply(self, message: Payload) -> Reply | None:
+        reference = message.get("message_reference") or {}
+        if reference.get("type", 0) == _FORWARD or not reference.get("message_id"):
+            return None
+        message_id = str(reference["message_id"])
+        own = await self._host.own_messages(PLATFORM, [message_id])
+        answered = message.get("referenced_message")
+        if not answered:
+            return Reply(message_id, to_agent=message_id in own, persona_id=own.get(message_id))
+        to_agent = message_id in own or self.is_own(answered)
+        text = described(answered).text
+        return Reply(message_id, to_agent, own.get(message_id), self.author(answered), text)
+
+    async def _edited(self, data: Payload) -> None:
+        """Bring an edit; what has no new time of editing is Discord's own doing, as when it adds a preview."""
+        edited = data.get("edited_timestamp")
+        if not edited or "content" not in data or self._early.waits(int(data["id"]), data, self._clock.now()):
+            return
+        if "author" not in data or self.is_own(data):
+            return
+        author = self.author(data)
+        if (place := await self._world.place(*_where(data), author)) is None:
+            return
+        event_id = f"edit:{data['id']}:{edited}"
+        text, moment = described(data).text, datetime.fromisoformat(edited)
+        await self._bring(MessageEdited(PLATFORM, event_id, str(data["id"]), *place, author, text, moment))
+
+    async def _deleted(self, data: Payload) -> None:
+        if self._early.waits(int(data["id"]), None, self._clock.now()):
+            return
+        if (place := await self._world.place(*_where(data), None)) is None:
+            return
+        message_id = str(data["id"])
+        await self._bring(MessageDeleted(PLATFORM, f"delete:{message_id}", message_id, *place, self._clock.now()))
+
+    async def _deleted_in_bulk(self, data: Payload) -> None:
+        for message_id in sorted(data["ids"], key=int):
+            await self._deleted({**data, "id": message_id})
+
+    async def _reacted(self, data: Payload) -> None:
+        if int(data["user_id"]) == self._world.agent_id:
+            return
+        member = data.get("member") or {}
+        author = author_of(member.get("user") or {"id": data["user_id"]}, member)
+        if (place := await self._world.place(*_where(data), author)) is None:
+            return
+        emoji = data["emoji"].get("name") or str(data["emoji"].get("id"))
+        now = self._clock.now()
+        event_id = f"reaction:{data['message_id']}:{data['user_id']}:{emoji}:{now.timestamp():.0f}"
+        await self._bring(ReactionAdded(PLATFORM, event_id, str(data["message_id"]), *place, author, emoji, now))
+
+    async def _bring(self, event: Event) -> None:
+        """Give an event to the core; one that it could not take is found again in the history."""
+        await self._host.receive(event)
+
+
+def agent_key(agent_id: int) -> ParticipantKey:
+    """Return the key of the agent's account."""
+    return ParticipantKey(ParticipantKind.BOT, str(agent_id))
+
+
+def _where(data: Payload) -> tuple[int, int | None]:
+    guild_id = data.get("guild_id")
+    return int(data["channel_id"]), int(guild_id) if guild_id else None

@@ -1,0 +1,58 @@
+"""Users and members as the core names them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent.events import Author
+from agent.identity.keys import ParticipantKey, ParticipantKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import nextcord
+
+
+def key_of(user: Mapping[str, Any], webhook_id: str | None = None) -> ParticipantKey:
+    """Return the key of a user as a payload names one; what a webhook posts is the webhook's, whatever its name."""
+    if webhook_id is not None:
+        return ParticipantKey(ParticipantKind.WEBHOOK, webhook_id)
+    kind = ParticipantKind.BOT if user.get("bot") else ParticipantKind.DISCORD_USER
+    return ParticipantKey(kind, str(user["id"]))
+
+
+def shown_name(user: Mapping[str, Any], member: Mapping[str, Any] | None = None) -> str:
+    """Return the name that a server shows: the nickname, else the global name, else the username."""
+    nick = (member or {}).get("nick")
+    return str(nick or user.get("global_name") or user.get("username") or user["id"])
+
+
+def author_of(
+    user: Mapping[str, Any],
+    member: Mapping[str, Any] | None = None,
+    *,
+    webhook_id: str | None = None,
+    can_manage: bool = False,
+) -> Author:
+    """Return who wrote a message, from its payload."""
+    key = key_of(user, webhook_id)
+    return Author(
+        kind=key.kind,
+        external_id=key.id,
+        display_name=shown_name(user, member),
+        username=None if webhook_id is not None else user.get("username"),
+        is_bot=bool(user.get("bot")) or webhook_id is not None,
+        can_manage=can_manage,
+    )
+
+
+def author_of_member(member: nextcord.Member | nextcord.User, *, can_manage: bool = False) -> Author:
+    """Return a member that nextcord knows."""
+    return Author(
+        kind=ParticipantKind.BOT if member.bot else ParticipantKind.DISCORD_USER,
+        external_id=str(member.id),
+        display_name=member.display_name,
+        username=member.name,
+        is_bot=member.bot,
+        can_manage=can_manage,
+    )
