@@ -1,0 +1,23 @@
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+from nextcord.asset import Asset
+from nextcord.http import Route
+
+from tests.servers.discord.loopback import LoopbackDiscord
+
+
+@pytest.fixture(autouse=True)
+def _own_bases() -> Iterator[None]:
+    """Give nextcord its addresses back."""
+    before = Route.BASE, Asset.BASE
+    yield
+    Route.BASE, Asset.BASE = before
+
+
+@pytest_asyncio.fixture
+async def discord() -> AsyncIterator[LoopbackDiscord]:
+    """A loopback Discord; at its end every request must have fitted Discord's description."""
+    async with LoopbackDiscord() as server:
+        yield server
