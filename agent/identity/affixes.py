@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from agent.identity.names import normalise
@@ -21,36 +21,38 @@ _PAIRS: Final = {
     "`": "`",
     "*": "*",
 }
+_MOST: Final = 16
+"""So many peelings of one name are looked at."""
 _JOINT: Final = re.compile(r"[\s\-_.~,]+")
 """What joins an affix and a name."""
 
 
-def peeled(name: str, affixes: Iterable[str] = ()) -> str | None:
-    """Return the name without every affix and bracket around it; None when there is none, or nothing is left.
+def peelings(name: str, affixes: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return what is left of a name without an affix or brackets around it, and of that again; the longest first.
 
     An affix stands at either end, in any letter case, and never inside a word: `san` is peeled off `Ana-san`, not off
     `Susan`. One in a script without letter case, as Japanese, needs nothing that joins it.
     """
     known = sorted(filter(None, map(_bare, affixes)), key=lambda affix: (-len(affix), affix))
-    before, after = name.strip(), _peeled_once(name.strip(), known)
-    if after == before:
-        return None
-    while after != before:
-        before, after = after, _peeled_once(after, known)
-    return after if normalise(after) else None
+    found: dict[str, None] = {}
+    waiting = [name.strip()]
+    while waiting and len(found) < _MOST:
+        fresh = [each for each in _peeled_once(waiting.pop(0), known) if normalise(each) and each not in found]
+        found |= dict.fromkeys(fresh)
+        waiting += fresh
+    return tuple(sorted(found, key=lambda each: (-len(each), each)))
 
 
-def _peeled_once(name: str, affixes: list[str]) -> str:
+def _peeled_once(name: str, affixes: list[str]) -> Iterator[str]:
     # What is left of a mention would be somebody's id, taken for a name.
     if len(name) > 1 and _PAIRS.get(name[0]) == name[-1] and not name.startswith(("<@", "<#")):
-        return name[1:-1].strip()
+        yield name[1:-1].strip()
     words = normalise(name)
     for affix in affixes:
         if words.startswith(affix) and (length := _joint(words[len(affix) :], affix)) is not None:
-            return words[len(affix) + length :]
+            yield words[len(affix) + length :]
         if words.endswith(affix) and (length := _joint(words[: -len(affix)][::-1], affix)) is not None:
-            return words[: len(words) - len(affix) - length]
-    return name
+            yield words[: len(words) - len(affix) - length]
 
 
 def _joint(rest: str, affix: str) -> int | None:

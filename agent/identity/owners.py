@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from agent.contracts.people import Account, Participant, Speaker
@@ -33,15 +33,24 @@ class Owner:
         return ("account", self.account.account_id)
 
     @property
+    def handle(self) -> str | None:
+        """Return the handle of who takes part."""
+        return self.participant.handle if self.participant else None
+
+    @property
     def preference(self) -> tuple[bool, bool, int, int]:
         """Order the accounts of one person: shown here, taking part, the stricter privacy, the elder."""
         return (not self.is_shown, self.participant is None, -self.account.privacy.rank, self.account.account_id)
 
 
+def account_speaker(account: Account) -> Speaker:
+    """Return the account as the one who speaks for itself."""
+    return Speaker(account.key, account.user_id, account.display_name)
+
+
 def member_owner(account: Account, *, is_shown: bool = False) -> Owner:
     """Return a member of the server who takes no part in the conversation."""
-    speaker = Speaker(account.key, account.user_id, account.display_name)
-    return Owner(account, speaker, label(account.display_name, account.key), None, is_shown)
+    return Owner(account, account_speaker(account), label(account.display_name, account.key), None, is_shown)
 
 
 def participant_owner(person: Participant, *, is_shown: bool = False) -> Owner:
@@ -68,10 +77,11 @@ def looks_of(name: str, scope: Scope, directory: Directory) -> frozenset[str]:
     return frozenset[str]().union(*map(skeletons, {name, wanted, *written}))
 
 
-def twins_of(looks: frozenset[str], known: Collection[Owner], scope: Scope, directory: Directory) -> list[Owner]:
-    """Return everybody but those known who bears a name with one of these looks, each person once, by account id."""
-    apart = {owner.identity for owner in known}
-    return [owner for owner in _each_once(_alike(looks, scope, directory, apart)) if owner.identity not in apart]
+def twins_of(name: str, apart: Owner | None, scope: Scope, directory: Directory) -> list[Owner]:
+    """Return everybody but one who bears another name that looks like this one, each person once, by account id."""
+    looks, wanted = looks_of(name, scope, directory), wanted_form(name)
+    alike = _alike(looks, wanted, apart.identity if apart else None, scope, directory)
+    return [owner for owner in _each_once(alike) if apart is None or owner.identity != apart.identity]
 
 
 def _each_once(owners: Iterable[Owner]) -> list[Owner]:
@@ -97,15 +107,20 @@ def _bearers(wanted: str, scope: Scope, directory: Directory) -> Iterator[Owner]
             yield participant_owner(person)
 
 
-def _alike(looks: frozenset[str], scope: Scope, directory: Directory, apart: Collection[Identity]) -> Iterator[Owner]:
+def _alike(
+    looks: frozenset[str], wanted: str, apart: Identity | None, scope: Scope, directory: Directory
+) -> Iterator[Owner]:
+    def is_alike(written: str, normalised: str) -> bool:
+        return normalised != wanted and not looks.isdisjoint(skeletons(written))
+
     present = {person.speaker.key: person for person in scope.participants}
     for entry in directory.entries:
         person = present.get(entry.account.key)
         owner = member_owner(entry.account) if person is None else participant_owner(person)
-        if entry.account.key in scope.bot_keys or owner.identity in apart:  # looking closely costs more than this
+        if entry.account.key in scope.bot_keys or owner.identity == apart:  # looking closely costs more than this
             continue
-        if any(not looks.isdisjoint(skeletons(name.value)) for name in entry.names):
+        if any(is_alike(name.value, name.normalised) for name in entry.names):
             yield owner
     for person in scope.participants:
-        if not looks.isdisjoint(skeletons(person.label)):
+        if is_alike(person.label, normalise(person.label)):
             yield participant_owner(person)

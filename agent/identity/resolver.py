@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from agent.identity.affixes import peeled
+from agent.identity.affixes import peelings
 from agent.identity.directory import Directory, Scope
 from agent.identity.handles import explicit_handle
 from agent.identity.owners import looks_of
-from agent.identity.results import BridgeUser, NotFound, Resolution, Resolved, Self
+from agent.identity.results import NotFound, Resolution, rests_on_a_name
 from agent.identity.rules import mentioned_id, resolve
 from agent.text import clean
 
@@ -31,13 +31,13 @@ class Resolver:
         name = clean(name[:INPUT_LIMIT]).strip()
         if not name:
             return NotFound(name)
-        bare = peeled(name, scope.persona.affixes)
-        result = await self._decided(name, [name] if bare is None else [name, bare], scope)
+        forms = (name, *peelings(name, scope.persona.affixes))
+        result = await self._decided(name, forms, scope)
         if not isinstance(result, NotFound) or mentioned_id(name) is not None:
             return result
         from agent.identity.suggestions import suggest  # rapidfuzz is needed for failures only
 
-        plain = bare or explicit_handle(name) or name
+        plain = explicit_handle(forms[-1]) or forms[-1]
         near = await self._people.near(scope.place.server.server_id, plain)
         return NotFound(result.name, suggest(plain, near.entries))
 
@@ -46,7 +46,7 @@ class Resolver:
         for form in forms:
             known = known.joined(await self._people.bearers(server, explicit_handle(form) or form, mentioned_id(form)))
         result = resolve(name, scope, known)
-        if not isinstance(result, Resolved | BridgeUser | Self) or not result.step.rests_on_a_name:
+        if not rests_on_a_name(result):
             return result
         looks = frozenset[str]().union(*(looks_of(form, scope, known) for form in forms))
         return resolve(name, scope, known.joined(await self._people.lookalikes(server, looks)))

@@ -66,8 +66,10 @@ class BridgeUser:
     account: Account
     display_name: str
     bridge: str | None
-    """The relay that brought the person here; None for one in a native room."""
+    """`relay` or `webhook`: what brought the person here from another platform; None for one in a native room."""
     step: Step
+    handle: str | None = None
+    """The handle, when the person takes part in the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +115,8 @@ class NotFound:
 
 
 type Resolution = Resolved | Self | BridgeUser | Ambiguous | NotFound
+
+
+def rests_on_a_name(result: Resolution) -> bool:
+    """Tell whether a name decided that it is this one, so that somebody whose name looks alike makes it ambiguous."""
+    return isinstance(result, Resolved | Self | BridgeUser) and result.step.rests_on_a_name

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, assert_never
 
-from agent.identity.affixes import peeled
+from agent.contracts.people import Account, Speaker
+from agent.identity.affixes import peelings
 from agent.identity.directory import Directory, Scope, is_hidden
 from agent.identity.handles import RESERVED, SELF_WORD, base_handle, explicit_handle
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.identity.names import fallback_label, label, normalise, skeletons
-from agent.identity.owners import Owner, looks_of, member_owner, owners_of, participant_owner, twins_of, wanted_form
-from agent.identity.results import Ambiguous, BridgeUser, Candidate, NotFound, Resolution, Resolved, Self, Step
+from agent.identity.owners import (
+    Owner,
+    account_speaker,
+    looks_of,
+    member_owner,
+    owners_of,
+    participant_owner,
+    twins_of,
+    wanted_form,
+)
+from agent.identity.results import (
+    Ambiguous,
+    BridgeUser,
+    Candidate,
+    NotFound,
+    Resolution,
+    Resolved,
+    Self,
+    Step,
+    rests_on_a_name,
+)
 
 CANDIDATES: Final = 10
 """At most so many are listed where a name is ambiguous."""
@@ -51,9 +71,14 @@ def resolve(name: str, scope: Scope, directory: Directory) -> Resolution:
     """
     name = name.strip()
     result = _resolve(name, scope, directory)
-    if isinstance(result, NotFound) and (bare := peeled(name, scope.persona.affixes)) is not None:
-        return _renamed(_resolve(bare, scope, directory), name)
-    return result
+    if not isinstance(result, NotFound) and not rests_on_a_name(result):
+        return result
+    further = [_resolve(each, scope, directory) for each in peelings(name, scope.persona.affixes)]
+    found = [each for each in (result, *further) if not isinstance(each, NotFound)]
+    if not found or found == [result]:
+        return result
+    # Nobody captures what is meant for Ana by the name of `(Ana)` or `master Ana`.
+    return _renamed(_one_of(name, found, scope), name) if found[0] is not result else _one_of(name, found, scope)
 
 
 def _resolve(name: str, scope: Scope, directory: Directory) -> Resolution:
@@ -107,8 +132,7 @@ def _by_name(name: str, scope: Scope, directory: Directory) -> Resolution:
         return NotFound(name)
     owners = owners_of(wanted, scope, directory)
     if wanted in _names_of_agent(scope):
-        likenesses = twins_of(looks_of(name, scope, directory), (), scope, directory)
-        people = owners or likenesses
+        people = owners or twins_of(name, None, scope, directory)
         return _ambiguous(name, people, scope, with_bot=True) if people else Self(Step.BOT)
     if not owners:
         return NotFound(name)
@@ -121,11 +145,12 @@ def _by_name(name: str, scope: Scope, directory: Directory) -> Resolution:
         chosen, step = shown[0], Step.LABEL
     else:
         return _ambiguous(name, owners, scope)
+    twins = twins_of(name, chosen, scope, directory)
     looks = looks_of(name, scope, directory)
-    twins = twins_of(looks, owners, scope, directory)
     like_agent = any(not looks.isdisjoint(skeletons(each)) for each in (scope.bot_name, scope.persona.nickname))
     if twins or like_agent:
-        return _ambiguous(name, [*owners, *twins], scope, with_bot=like_agent)
+        others = [twin for twin in twins if twin.identity not in {owner.identity for owner in owners}]
+        return _ambiguous(name, [*owners, *others], scope, with_bot=like_agent)
     return _person(chosen, scope, step)
 
 
@@ -136,9 +161,8 @@ def _names_of_agent(scope: Scope) -> set[str]:
 
 def _person(owner: Owner, scope: Scope, step: Step) -> Resolved | BridgeUser:
     if owner.speaker.user_id is None:
-        return BridgeUser(owner.account, owner.label, _bridge(owner.account.key, scope), step)
-    handle = owner.participant.handle if owner.participant else None
-    return Resolved(owner.account, owner.speaker, owner.label, handle, step)
+        return BridgeUser(owner.account, owner.label, _bridge(owner.account.key, scope), step, owner.handle)
+    return Resolved(owner.account, owner.speaker, owner.label, owner.handle, step)
 
 
 def _bridge(key: ParticipantKey, scope: Scope) -> str | None:
@@ -148,24 +172,67 @@ def _bridge(key: ParticipantKey, scope: Scope) -> str | None:
     return None if key.kind.value.startswith(f"{scope.place.platform}_") else "relay"
 
 
+def _one_of(name: str, results: Sequence[Resolution], scope: Scope) -> Resolution:
+    """Return the first of some results when all mean the same one; otherwise it is ambiguous."""
+    if len({_who(result) for result in results}) == 1:
+        return results[0]
+    candidates: dict[ParticipantKey, Candidate] = {}
+    for result in results:
+        match result:
+            case Resolved(account=account, speaker=speaker, label=shown, handle=handle):
+                found = [] if is_hidden(account) else [_candidate(account, speaker, shown, handle)]
+            case BridgeUser(account=account, display_name=shown, handle=handle):
+                found = [] if is_hidden(account) else [_candidate(account, account_speaker(account), shown, handle)]
+            case Self():
+                found = [_agent(scope)]
+            case Ambiguous():
+                found = list(result.candidates)
+            case NotFound():
+                found = []
+            case unknown:
+                assert_never(unknown)
+        candidates |= {each.key: each for each in found}
+    return Ambiguous(name, tuple(candidates.values())[:CANDIDATES])
+
+
+def _who(result: Resolution) -> object:
+    """Return who it is: equal for linked accounts, and never for two ambiguous names."""
+    match result:
+        case Resolved(user_id=int() as user):
+            return ("user", user)
+        case Resolved(account=account) | BridgeUser(account=account):
+            return ("account", account.account_id)
+        case Self():
+            return "self"
+        case _:
+            return result
+
+
 def _ambiguous(
     name: str, owners: Iterable[Owner], scope: Scope, *, with_bot: bool = False, by_key: bool = False
 ) -> Ambiguous:
-    candidates = [_candidate(owner, by_key=by_key) for owner in owners if not is_hidden(owner.account)][:CANDIDATES]
-    if with_bot:
-        key = ParticipantKey(ParticipantKind.PERSONA, str(scope.persona.persona_id))
-        candidates.insert(0, Candidate(key, scope.bot_name, "the agent itself", BOT_WORD, BOT_WORD))
-    return Ambiguous(name, tuple(candidates))
+    candidates = [
+        _candidate(each.account, each.speaker, each.label, each.handle, by_key=by_key)
+        for each in owners
+        if not is_hidden(each.account)
+    ][:CANDIDATES]
+    return Ambiguous(name, (_agent(scope), *candidates) if with_bot else tuple(candidates))
 
 
-def _candidate(owner: Owner, *, by_key: bool) -> Candidate:
-    account, key = owner.account, owner.speaker.key
+def _agent(scope: Scope) -> Candidate:
+    key = ParticipantKey(ParticipantKind.PERSONA, str(scope.persona.persona_id))
+    return Candidate(key, scope.bot_name, "the agent itself", BOT_WORD, BOT_WORD)
+
+
+def _candidate(
+    account: Account, speaker: Speaker, shown: str, handle: str | None, *, by_key: bool = False
+) -> Candidate:
     username = label(account.username, account.key) if account.username else ""
     distinction = f"username {username}" if username else f"id {fallback_label(account.key)}"
-    if owner.speaker.is_proxied:
+    if speaker.is_proxied:
         distinction = f"proxied by {distinction}"
-    handle = f"@{{{owner.participant.handle}}}" if owner.participant else None
-    return Candidate(key, owner.label, distinction, handle, handle or _mention_of(key, by_key=by_key))
+    written = f"@{{{handle}}}" if handle else None
+    return Candidate(speaker.key, shown, distinction, written, written or _mention_of(speaker.key, by_key=by_key))
 
 
 def _mention_of(key: ParticipantKey, *, by_key: bool) -> str:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from agent.contracts.people import Account, PrivacyLevel
 from agent.identity.directory import Directory
 from agent.identity.names import are_twins, normalise
+from agent.identity.owners import wanted_form
 from agent.identity.results import Ambiguous, BridgeUser, Resolution, Resolved, Self, Step
 from agent.identity.rules import resolve
 from agent.identity.suggestions import suggest
@@ -82,14 +83,17 @@ def test_whoever_is_resolved_by_name_bears_it_and_has_no_twin(name: str, drawn: 
     result = cast.resolve(name)
     if not isinstance(result, Resolved | BridgeUser) or result.step not in {Step.NAME, Step.LABEL}:
         return
-    wanted = normalise(name.strip().strip("@{}"))
+    wanted = wanted_form(name.strip())
     mine = [each for each in cast.entries if same_person(each.account, result.account)]
     assert any(each.bears(wanted) for each in mine) or wanted in {each.handle for each in cast.scope.participants}
     written = {each.value for one in mine for each in one.names if each.normalised == wanted} or {name}
     for other in cast.entries:
-        # Who bears the very name and is not shown under it gives way to the one who is; a twin does not.
-        if not same_person(other.account, result.account) and not (result.step is Step.LABEL and other.bears(wanted)):
-            assert not any(are_twins(theirs.value, mine) for theirs in other.names for mine in written)
+        for theirs in other.names:
+            if same_person(other.account, result.account) or not any(are_twins(theirs.value, each) for each in written):
+                continue
+            # Who bears the very name and is not shown under it gives way to the one who is; a twin does not.
+            assert result.step is Step.LABEL
+            assert theirs.normalised == wanted
 
 
 def same_person(one: Account, other: Account) -> bool:
