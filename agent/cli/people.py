@@ -1,4 +1,4 @@
-"""`isthmus people …`: the accounts of one person, for an operator."""
+"""`isthmus people …`: who is known in a server, and the accounts of one person, for an operator."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import typer
 from agent.cli.errors import OK, CallRefused
 from agent.cli.options import ConfigOption, DataOption, JsonOption
 from agent.cli.output import print_json, print_line, print_table
+from agent.cli.people_list import list_people
 from agent.printing import printable
 from agent.text import one_line
 
 if TYPE_CHECKING:
     from agent.settings import LoadedSettings
 
-app = typer.Typer(help="Who has linked accounts on several platforms.", no_args_is_help=True)
+app = typer.Typer(help="Who is known in a server, and who has linked accounts.", no_args_is_help=True)
+app.command("list")(list_people)
 
 
 @app.command("links")

@@ -55,6 +55,18 @@ async def find_place(store: Store, asked: Asked) -> Spot:
         raise CallRefused(str(error)) from None
 
 
+async def find_server(store: Store, text: str | None) -> ServerRef:
+    """Return the server that `--server` means; a bare name that nobody knows yet means one of the terminal.
+
+    Raises:
+        CallRefused: nothing is known under that id, or several bear that name.
+    """
+    try:
+        return await _server(store, text, await _person(store, None))
+    except NameRefused as error:
+        raise CallRefused(str(error)) from None
+
+
 async def find_account(store: Store, text: str) -> int:
     """Return the account that somebody means by `platform:id`, or by a name that is unique.
 
