@@ -77,6 +77,8 @@ class Option:
     """A text of several lines: where a platform has forms it may be left out, and is then asked for in one."""
     prefill: Prefill | None = None
     """For a long text: what the form holds at first."""
+    takes_rest: bool = False
+    """In text bridges it takes the rest of the line, unless it is quoted; what comes behind it is named before it."""
 
 
 class Rights(StrEnum):

@@ -69,6 +69,8 @@ def read_arguments(command: Command, text: str, where: Whereabouts) -> dict[str,
         waiting.remove(option)
         if option is command.options[-1] and _takes_rest(option):
             word, rest = _rest(rest), ""
+        elif option.takes_rest and rest[:1] not in {'"', "'"}:
+            word, rest = rest, ""
         else:
             word, rest = _word(command, rest)
         values[option.name] = _value(command, option, word, where)

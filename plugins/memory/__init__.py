@@ -126,6 +126,7 @@ class MemoryPlugin:
         """Return the commands by which people see and change memories."""
         from plugins.memory.commands import Desk, memory_commands
         from plugins.memory.commands.rows import CommandRows
+        from plugins.memory.finding import Finder
         from plugins.memory.scope_rows import ScopeRows
         from plugins.memory.transfer.commands import TransferCommands
         from plugins.memory.undo import UndoRows
@@ -140,6 +141,7 @@ class MemoryPlugin:
             personas=core.personas,
             confirmations=core.confirmations,
             privacy=core.privacy,
+            finder=Finder(self._search, core.embedder),
         )
         return (*memory_commands(desk), *TransferCommands(self.transfers).commands())
 

@@ -84,6 +84,15 @@ class MemorySearch:
             for row in rows
         ]
 
+    async def measure(self, memories: Iterable[Memory], query: RecallQuery) -> dict[int, float]:
+        """Return how near memories are to a question by meaning; none where it, or they, have no vector."""
+        if query.vector is None:
+            return {}
+        ids = [memory.memory_id for memory in memories]
+        async with self._store.connection() as conn:
+            rows = await conn.fetch(QUERIES["measure"], ids, query.model, query.vector, len(query.vector))
+        return {row["memory_id"]: row["cosine"] for row in rows}
+
     async def reinforce(self, memory_ids: Sequence[int], turn_id: str, now: datetime) -> Sequence[str]:
         """Let memories count as fresh again, in one statement, and return the owners whose state changed."""
         async with self._store.connection() as conn:

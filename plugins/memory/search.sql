@@ -123,6 +123,11 @@ SELECT g.memory_id, g.version, coalesce(scored.score, 0)::float8 AS lexical, mea
   LEFT JOIN accounts subject ON subject.account_id = g.subject_account_id
   LEFT JOIN accounts author ON author.account_id = g.author_account_id;
 
+-- name: measure
+-- How near the vectors of memories are to one of the same model and length.
+SELECT memory_id, -(embedding <#> $3::real[]::vector) AS cosine FROM memory_embeddings
+ WHERE memory_id = ANY ($1::bigint[]) AND model = $2 AND vector_dims(embedding) = $4;
+
 -- name: reinforce
 -- Lets memories of both kinds count as fresh again, notes it, and returns the owners whose state changed.
 SELECT memories_reinforce($1::bigint[], $2, $3);

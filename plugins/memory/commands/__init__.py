@@ -22,8 +22,9 @@ __all__ = ["Desk", "memory_commands"]
 
 _ID: Final = Option("id", N_("The id of a memory."), OptionKind.INTEGER)
 _TEXT: Final = Option("text", N_("What it says; {user} stands for whom it is about."))
-_WORDS: Final = Option("text", N_("Words that it must hold."))
+_WORDS: Final = Option("text", N_("What to look for."), takes_rest=True)
 _PAGE: Final = Option("page", N_("Which page."), OptionKind.INTEGER, required=False)
+_FIND: Final = (_WORDS, _PAGE)
 _PERSONA: Final = Option("persona", N_("The name of a persona."))
 _OF_PERSONA: Final = Option("persona", N_("The persona that remembers; left out: the default one."), required=False)
 _IDS: Final = Option("ids", N_("The ids, with commas between them."))
@@ -42,7 +43,7 @@ def memory_commands(desk: Desk) -> tuple[Command, ...]:
     scope = Scoping(desk, place)
     return (
         _server("list", N_("Show what I remember about this server."), show.list_server, _PAGE, _OF_PERSONA),
-        _server("search", N_("Search what I remember about this server."), show.search_server, _WORDS),
+        _server("search", N_("Search what I remember about this server."), show.search_server, *_FIND, _OF_PERSONA),
         _server("why", N_("Show where a memory comes from."), show.why_server, _ID),
         _server("add", N_("Have me remember something about this server."), write.add_server, _TEXT),
         _server("edit", N_("Give a memory another text."), write.edit_server, _ID, _TEXT),
@@ -56,7 +57,7 @@ def memory_commands(desk: Desk) -> tuple[Command, ...]:
             "settings", N_("Show or set how I remember here."), choices.settings, _NAME, _STATE, rights=Rights.MANAGE
         ),
         _personal("list", N_("Show what I remember about you."), show.list_personal, _PAGE),
-        _personal("search", N_("Search what I remember about you."), show.search_personal, _WORDS),
+        _personal("search", N_("Search what I remember about you."), show.search_personal, *_FIND),
         _personal("why", N_("Show where a memory comes from."), show.why_personal, _ID),
         _personal("add", N_("Have me remember something about you."), write.add_personal, _TEXT),
         _personal("edit", N_("Give a memory another text."), write.edit_personal, _ID, _TEXT),

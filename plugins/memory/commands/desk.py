@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agent.privacy.repository import Privacy
     from agent.tools import Connection
     from plugins.memory.commands.rows import CommandRows
+    from plugins.memory.finding import Finder
     from plugins.memory.memory import Memory
     from plugins.memory.saving import Writing
     from plugins.memory.scope_rows import ScopeRows
@@ -62,6 +63,7 @@ class Desk:
     personas: Personas
     confirmations: Confirmations
     privacy: Privacy
+    finder: Finder
     seen: SeenVersions = field(default_factory=SeenVersions)
     """Which version of a memory somebody was shown last, so that an edit is never based on an older one unseen."""
 

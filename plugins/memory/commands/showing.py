@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.catalog import N_, translate, translate_count
 from agent.commands import CommandReply, Invocation
 from agent.privacy.audit import Act
-from agent.text import one_line
+from agent.text import clean, one_line
 from plugins.memory.commands.desk import (
     Desk,
     Refused,
@@ -71,13 +70,13 @@ class Showing:
         return await self._page(call, personal_shelf(call, _GLOBAL), None)
 
     async def search_server(self, call: Invocation) -> CommandReply:
-        """Show the memories of this server that hold every word."""
+        """Show the memories of this server that fit best; of a persona, where one is named."""
         await check_reader(self._desk, call)
-        return await self._page(call, server_shelf(call), _words(call.options["text"]))
+        return await self._page(call, await self.shelf_of(call), _question(call.options["text"]))
 
     async def search_personal(self, call: Invocation) -> CommandReply:
-        """Show the memories about whoever asks that hold every word."""
-        return await self._page(call, personal_shelf(call), _words(call.options["text"]))
+        """Show the memories about whoever asks that fit best."""
+        return await self._page(call, personal_shelf(call), _question(call.options["text"]))
 
     async def why_server(self, call: Invocation) -> CommandReply:
         """Show where a memory of this server comes from."""
@@ -102,13 +101,13 @@ class Showing:
         personas = await self._desk.personas.for_server(call.place.server.server_id)
         return server_shelf(call, find_persona(personas, str(name)).lineage_id)
 
-    async def _page(self, call: Invocation, shelf: Shelf, words: Sequence[str] | None) -> CommandReply:
+    async def _page(self, call: Invocation, shelf: Shelf, question: str | None) -> CommandReply:
         server, users = (None, (shelf.owner_id,)) if shelf.is_personal else (shelf.owner_id, ())
         rows = await self._desk.writing.repository.block(server, users, shelf.lineage_id)
         seen = await view(self._desk, call, shelf, rows)
         found = [(memory, shown_text(memory, seen.names)) for memory in seen.memories]
-        if words is not None:
-            found = [(memory, text) for memory, text in found if all(word in _folded(text) for word in words)]
+        if question is not None:
+            found = list(await self._desk.finder.find(question, found, seen.names.accounts))
         pages = max(-(-len(found) // PAGE), 1)
         page = min(max(int(call.options.get("page") or 1), 1), pages)
         shown = found[(page - 1) * PAGE : page * PAGE]
@@ -118,7 +117,7 @@ class Showing:
         channels = await self._channels(memories)
         lines = [f"{line(memory, text)} [{self._state(call, memory, channels)}]" for memory, text in shown]
         if not lines:
-            none = N_("I remember nothing here.") if words is None else N_("No memory holds all of these words.")
+            none = N_("I remember nothing here.") if question is None else N_("No memory fits these words.")
             lines = [translate(call.locale, none)]
         if pages > 1:
             lines.append(translate(call.locale, "Page {page} of {pages}.", page=page, pages=pages))
@@ -227,12 +226,8 @@ def _told(locale: str, memory: Memory, told: Provenance, subject: str) -> list[s
     return lines
 
 
-def _words(text: object) -> tuple[str, ...]:
-    words = tuple(_folded(str(text)).split())
-    if not words:
+def _question(text: object) -> str:
+    question = clean(str(text)).strip()
+    if not question:
         raise Refused(N_("Say which words to look for."))
-    return words
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+    return question

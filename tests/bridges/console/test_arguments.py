@@ -1,7 +1,9 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agent.commands import Option, OptionKind
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.terminal import Whereabouts
 from bridges.console.arguments import ArgumentsRefused, find_command, read_arguments, usage
@@ -35,6 +37,22 @@ def test_options_can_be_named() -> None:
         "tag": "games",
         "content": "chess at eight",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a red boat", {"text": "a red boat"}),
+        ("it's a boat", {"text": "it's a boat"}),
+        ("page=2 a red boat", {"text": "a red boat", "page": 2}),
+        ('"a red boat" 2', {"text": "a red boat", "page": 2}),
+        ("text=boat 2", {"text": "boat 2"}),
+    ],
+)
+def test_a_text_may_take_the_rest_before_what_may_be_left_out(text: str, found: dict[str, object]) -> None:
+    page = Option("page", "Which.", OptionKind.INTEGER, required=False)
+    search = replace(ADD, options=(Option("text", "What.", takes_rest=True), page))
+    assert read_arguments(search, text, HERE) == found
 
 
 def test_each_kind_is_converted() -> None:

@@ -9,6 +9,7 @@ from agent.privacy.audit import Audit
 from agent.settings.model import AgentSettings
 from plugins.memory.commands import Desk, memory_commands
 from plugins.memory.commands.rows import CommandRows
+from plugins.memory.finding import Finder
 from plugins.memory.scope_rows import ScopeRows
 from plugins.memory.undo import UndoRows
 from tests.plugins.memory.stage import Stage, author
@@ -31,6 +32,7 @@ class Counter:
             personas=Personas(store, AgentSettings(), stage.clock),
             confirmations=Confirmations(store, lambda: "ABCD2345"),
             privacy=stage.privacy,
+            finder=Finder(stage.search, stage.embedder),
         )
 
     @property

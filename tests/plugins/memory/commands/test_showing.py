@@ -10,6 +10,7 @@ from agent.identity.keys import ParticipantKind
 from agent.privacy.audit import Act, Audit
 from agent.privacy.switches import MEMBER_ACCESS
 from tests.plugins.memory.commands.people import ANA, BEN, Counter, learned
+from tests.plugins.memory.embedder import WordEmbedder
 from tests.plugins.memory.stage import BACKROOM, DIRECT, DIRECT_CHANNEL, Stage, author
 
 
@@ -137,21 +138,70 @@ async def test_a_list_tells_age_and_state(stage: Stage, counter: Counter) -> Non
     assert (await counter.run("memories list", locale="de")).text.splitlines()[0].endswith("[32 Tage alt, ruht]")
 
 
-async def test_a_search_finds_what_holds_every_word_and_no_more(stage: Stage, counter: Counter) -> None:
+def texts(reply: CommandReply) -> list[str]:
+    assert reply.data is not None
+    return [memory["content"] for memory in reply.data["memories"]]
+
+
+async def test_a_search_by_words_finds_what_fits_best_first_and_no_more(stage: Stage, counter: Counter) -> None:
     context = await stage.context(ANA)
-    for text in ("Game night on Friday", "game of chess", "a fact"):
+    for text in ("game of chess", "Game night on Friday", "a fact", "the telescope is sold", "土曜日は釣りをする"):
         await stage.create(context, text)
     await stage.create(await stage.context(ANA, channel=BACKROOM), "a game that is secret")
-    found = await counter.run("memories search", text="ＧＡＭＥ night")
-    assert [line.partition(" [")[0].partition(" ")[2] for line in found.text.splitlines()[:-1]] == [
-        "Game night on Friday"
+    assert texts(await counter.run("memories search", text="ＧＡＭＥ night")) == [
+        "Game night on Friday",
+        "game of chess",
     ]
-    assert "secret" not in (await counter.run("memories search", text="game")).text
-    assert (await counter.run("memories search", text="dragons")).text.startswith("No memory holds all of these words.")
+    assert texts(await counter.run("memories search", text="tellescopes")) == ["the telescope is sold"]
+    assert texts(await counter.run("memories search", text="釣り")) == ["土曜日は釣りをする"]
+    assert "secret" not in (await counter.run("memories search", text="secret game")).text
+    assert (await counter.run("memories search", text="dragons")).text.startswith("No memory fits these words.")
     assert not (await counter.run("memories search", text=" ")).ok
     await stage.create(context, "{user} plays", "me")
-    assert "Ana plays" in (await counter.run("personal memories search", text="ana")).text
+    assert texts(await counter.run("personal memories search", text="ana")) == ["Ana plays"]
     assert not (await counter.run("memories search", text="game", who=BEN, manages=False)).ok
+
+
+async def test_a_search_by_meaning_finds_what_shares_no_word(stage: Stage) -> None:
+    stage.embedder = WordEmbedder()
+    counter = Counter(stage)
+    for path in ("memories", "personal memories"):
+        wanted = "my kitten sleeps" if path == "memories" else "the kitten purrs"
+        await counter.memory(wanted, f"{path} add")
+        await counter.memory("bread is baked on Monday", f"{path} add")
+        assert texts(await counter.run(f"{path} search", text="cat")) == []
+        await stage.embed()
+        assert texts(await counter.run(f"{path} search", text="cat")) == [wanted]
+
+
+async def test_a_search_works_without_pgvector(stage: Stage) -> None:
+    stage.embedder = WordEmbedder()
+    async with stage.store.connection() as conn:
+        await conn.execute("DROP TABLE memory_embeddings")
+        await conn.execute("DROP EXTENSION IF EXISTS vector CASCADE")
+        await conn.execute(
+            "CREATE OR REPLACE FUNCTION prepare_extension(p_name text) RETURNS boolean LANGUAGE sql AS 'SELECT false'"
+        )
+    counter = Counter(stage)
+    await counter.memory("my kitten sleeps")
+    assert texts(await counter.run("memories search", text="kitten")) == ["my kitten sleeps"]
+
+
+async def test_what_is_about_somebody_who_is_named_comes_first(stage: Stage, counter: Counter) -> None:
+    await learned(stage, "{user} drinks tea with Ben and more tea", who=ANA)
+    await learned(stage, "{user} drinks tea", who=BEN)
+    assert texts(await counter.run("memories search", text="what tea does Ben drink?"))[0] == "Ben drinks tea"
+
+
+async def test_a_search_is_paged_and_of_one_persona(stage: Stage, counter: Counter) -> None:
+    for number in range(12):
+        await counter.memory(f"game {number}")
+    first = await counter.run("memories search", text="game")
+    second = await counter.run("memories search", text="game", page=2)
+    assert (len(texts(first)), len(texts(second))) == (10, 2)
+    assert len({*texts(first), *texts(second)}) == 12
+    assert "Page 2 of 2." in second.text
+    assert not (await counter.run("memories search", text="game", persona="nobody")).ok
 
 
 async def test_why_tells_who_where_when_which_message_and_which_tool(stage: Stage, counter: Counter) -> None:
