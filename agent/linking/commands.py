@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.catalog import N_, translate
-from agent.commands import Command, CommandReply, Invocation, Option
+from agent.commands import Choice, Command, CommandReply, Invocation, Option, Step, StepKind
 from agent.linking.repository import Linked, Unlinked
 from agent.linking.requests import LinkRequests
 from agent.linking.rules import VALID, LinkRefusal
@@ -14,7 +14,7 @@ from agent.privacy.levels import strictest
 from agent.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from agent.contracts.people import Account
     from agent.core import Core
@@ -52,7 +52,10 @@ class LinkCommands:
             required=False,
         )
         platform = Option(
-            "platform", N_("Of which platform the account is that leaves; left out: this one."), required=False
+            "platform",
+            N_("Of which platform the account is that leaves; left out: this one."),
+            required=False,
+            suggest=self.platforms,
         )
         return (
             Command(
@@ -103,6 +106,12 @@ class LinkCommands:
             return _failed(translate(call.locale, "This account is linked to no other one."))
         return CommandReply(unlinked_text(done, call.locale), private=True, data=unlinked_data(done))
 
+    async def platforms(self, call: Invocation, typed: str) -> Sequence[Choice]:
+        """Offer the platforms of the accounts that are linked."""
+        accounts = await self._core.links.accounts(call.account.account_id)
+        found = [each for each in accounts if each.platform.startswith(typed.strip().casefold())]
+        return [Choice(each.platform, _names([each])) for each in found] if accounts[1:] else []
+
     async def _ask(self, call: Invocation) -> CommandReply:
         if (reply := await self._shown(call)) is not None:
             return reply
@@ -134,7 +143,11 @@ class LinkCommands:
             account=_names(accounts),
             level=level.value,
         )
-        return CommandReply(text, private=True, data={"asks": [_as_data(each) for each in accounts]})
+        steps = (
+            Step(translate(call.locale, "Link"), ("link",), {"code": "confirm"}, StepKind.CONFIRM),
+            Step(translate(call.locale, "Refuse"), ("link",), {"code": "refuse"}),
+        )
+        return CommandReply(text, private=True, data={"asks": [_as_data(each) for each in accounts]}, steps=steps)
 
     async def _enter(self, call: Invocation, code: str) -> CommandReply:
         first = await self._requests.enter(call.account, code, call.now)

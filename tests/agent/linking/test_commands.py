@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agent.commands import Invocation
 from agent.contracts.links import UserMove
 from agent.contracts.people import PrivacyLevel
 from agent.linking.rules import ASKED_MOST, WRONG_MOST, WRONG_MOST_OF_ALL
@@ -21,6 +22,15 @@ def refusal(reply: Any) -> str | None:
     assert not reply.ok
     assert reply.private
     return None if reply.data is None else reply.data["refused"]
+
+
+async def invocation(world: World, who: str) -> Invocation:
+    platform, author = world.author(who)
+    entrance = await world.agent.core.people.enter(*platform.place(), author, world.clock.now())
+    persona = await world.agent.core.personas.default(entrance.place.server.server_id)
+    return Invocation(
+        ("unlink",), {}, entrance.place, entrance.account, persona, can_manage=False, now=world.clock.now()
+    )
 
 
 async def code_of(world: World, who: str) -> str:
@@ -57,6 +67,8 @@ async def test_nothing_is_linked_before_it_is_confirmed_where_the_code_was_given
     # Who confirms without having seen who asks is shown it first.
     shown = await world.link(ANA, "confirm")
     assert "@Ana:Home (matrix:@ana:home)" in shown.text
+    assert {step.path for step in shown.steps} == {("link",)}
+    assert [step.options["code"] for step in shown.steps] == ["confirm", "refuse"]
     assert (await world.account(ANA_M)).user_id is None
     assert (await world.link(ANA, "confirm")).ok
     assert (await world.account(ANA_M)).user_id == (await world.account(ANA)).user_id
@@ -239,6 +251,14 @@ async def test_one_of_three_accounts_leaves_and_the_others_stay_linked(world: Wo
     assert (await world.linked(ANA_C, ANA_M)).ok
     users = {(await world.account(who)).user_id for who in (ANA, ANA_M, ANA_C)}
     assert len(users) == 1
+    (unlink,) = [command for command in world.agent.commands if command.path == ("unlink",)]
+    suggest = unlink.options[0].suggest
+    assert suggest is not None
+    call = await invocation(world, ANA)
+    assert [choice.value for choice in await suggest(call, "")] == ["discord", "matrix", "console"]
+    assert [choice.label for choice in await suggest(call, " Mat")] == ["@Ana:Home (matrix:@ana:home)"]
+    assert await suggest(await invocation(world, "discord:ben"), "") == []
+
     refused = await world.run(ANA, "unlink", platform="irc")
     assert not refused.ok
     assert "matrix:@ana:home" in refused.text
