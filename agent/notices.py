@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent.bridge import OutgoingMessage
-from agent.contracts.cards import Card, CardKind, NoticeVisibility
+from agent.contracts.cards import ActionKind, Card, CardKind, NoticeVisibility
 from agent.places import Audience, ChannelRef
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ class NoticeRule:
 
 
 def title_only(card: Card) -> Card:
-    """Return the card without anything that tells what was learned."""
-    return replace(card, lines=(), about=None, forgotten=None)
+    """Return the card without anything that tells what was learned; what can be done with it stays."""
+    actions = tuple(action for action in card.actions if action.kind is not ActionKind.EXPAND)
+    return replace(card, lines=(), about=None, forgotten=None, actions=actions)
 
 
 def notice_messages(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agent import logs, metrics
 from agent.bridge import OutcomeUnknown, SendFailed, Sent
+from agent.fitting import fitted
 from agent.places import conversation_key
 
 if TYPE_CHECKING:
@@ -102,6 +104,7 @@ class Sender:
         if bridge is None:
             await self._settle(posted, "failed", reason="no bridge for this platform")
             return
+        posted = replace(posted, message=fitted(posted.message, bridge.capabilities))
         if posted.edits is not None and not bridge.capabilities.edits:
             await self._settle(posted, "unsupported", reason="the platform cannot change what was sent")
             return

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlencode
 
-from agent.commands import OptionKind
+from agent.commands import OptionKind, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from agent.commands import Command, Step
+    from agent.commands import Command
+    from agent.contracts.cards import CardAction
 
 LIMIT: Final = 100
 """Characters of an id that Discord takes; other platforms take more."""
@@ -28,6 +29,11 @@ def step_id(step: Step) -> str | None:
         f"{_MARK}{'.'.join(step.path)}?{urlencode({name: _written(value) for name, value in step.options.items()})}"
     )
     return written if len(written) <= LIMIT else None
+
+
+def step_of(action: CardAction) -> Step:
+    """Return the button of a card's action."""
+    return Step(action.label, action.path, action.options)
 
 
 def is_step(identifier: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,6 +19,33 @@ class CardKind(StrEnum):
     DISCLOSURE = "disclosure"
     """Said once to a person about whom something is kept for the first time."""
     INFO = "info"
+
+
+class ActionKind(StrEnum):
+    """What an action of a card does."""
+
+    UNDO = "undo"
+    EDIT = "edit"
+    """Asks for a text: that option of the command is left out, and has a form (`agent.commands.Option.long`)."""
+    WIDEN = "widen"
+    """Lets more people know it."""
+    EXPAND = "expand"
+    """Shows what the card leaves out, to whoever presses it; a card that leaves nothing out comes without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardAction:
+    """Something that can be done with a card: a command, run as whoever presses, with that person's rights.
+
+    Its options are ids, never texts, so that `agent.steps.step_id` makes an id of it that works after a restart.
+    """
+
+    kind: ActionKind
+    label: str
+    path: tuple[str, ...]
+    options: Mapping[str, str | int | bool]
+    typed: str
+    """How the command is typed, for bridges without buttons: `/memories edit 7 TEXT`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +78,8 @@ class Card:
     forgotten: str | None = None
     """The text that an eviction or deletion removed."""
     audience: Audience = Audience.SERVER
+    actions: tuple[CardAction, ...] = ()
+    """In the order in which they are shown; a bridge makes buttons of them, or names the commands."""
     subjects: Subjects = Subjects()
     """What must be forgotten for the card to be withdrawn."""
 

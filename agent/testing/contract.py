@@ -19,8 +19,9 @@ import contextlib
 from typing import TYPE_CHECKING, Final
 
 from agent.bridge import SendFailed, Sent, SentMessage
-from agent.contracts.cards import Card, CardKind
+from agent.contracts.cards import ActionKind, Card, CardAction, CardKind
 from agent.events import MessageCreated
+from agent.fitting import fitted
 from agent.places import ChannelRef
 from agent.testing.contract_events import (
     BotContract,
@@ -204,10 +205,31 @@ class BridgeContract:
             memory_id=7,
             about="Ana `*_~|",
             forgotten="the oldest one",
+            actions=(CardAction(ActionKind.UNDO, "Undo `*", ("memories", "undo"), {"id": 7}, "/memories undo 7"),),
         )
         async with started(world):
             message_id = await post(world, outgoing(world, card.title, card=card))
         assert set(await world.pinged(message_id)) == set(), "a card pinged somebody"
+
+    async def test_a_card_of_the_limit_is_taken(self, world: BridgeWorld) -> None:
+        """With a file beside it where files can go along; longer ones come shortened (`agent.fitting`)."""
+        capabilities = world.bridge.capabilities
+        letter = _WIDE[capabilities.length_unit]
+        card = Card(CardKind.SAVED, "Saved", (letter * capabilities.card_limit,), memory_id=7)
+        message = fitted(outgoing(world, card.title, card=card), capabilities)
+        assert (message.file is not None) == capabilities.files, "what was left out goes along as a file"
+        async with started(world):
+            assert await post(world, message), "a card of the limit was not taken"
+
+    async def test_every_action_has_an_id_that_a_platform_takes(self, world: BridgeWorld) -> None:
+        """Where a bridge has buttons, many of them stand under one card."""
+        pressed = tuple(
+            CardAction(kind, kind.value, ("memories", kind.value), {"id": 2**63 - 1}, f"/memories {kind.value} 7")
+            for kind in ActionKind
+        )
+        card = Card(CardKind.EVICTED, "Saved", ("tea",), 7, forgotten="coffee", actions=pressed)
+        async with started(world):
+            assert await post(world, outgoing(world, card.title, card=card))
 
     async def test_what_is_withdrawn_is_gone(self, world: BridgeWorld) -> None:
         """And withdrawing it again, or what never was, is no failure; where nothing can be deleted it is refused."""

@@ -47,7 +47,8 @@ def _after(text: str, word: str) -> str | None:
 
 def usage(command: Command) -> str:
     """Return how a command is typed: `/personal memories add CONTENT [TAG]`."""
-    names = [option.name.upper() if option.required else f"[{option.name.upper()}]" for option in command.options]
+    options = [option for option in command.options if not option.hidden]
+    names = [option.name.upper() if option.required else f"[{option.name.upper()}]" for option in options]
     return " ".join([f"/{' '.join(command.path)}", *names])
 
 
@@ -63,11 +64,12 @@ def read_arguments(command: Command, text: str, where: Whereabouts) -> dict[str,
     """
     values: dict[str, Any] = {}
     rest = text.strip()
-    waiting = list(command.options)
+    options = [option for option in command.options if not option.hidden]
+    waiting = list(options)
     while rest and waiting:
         option, rest = _next_option(waiting, rest)
         waiting.remove(option)
-        if option is command.options[-1] and _takes_rest(option):
+        if option is options[-1] and _takes_rest(option):
             word, rest = _rest(rest), ""
         elif option.takes_rest and rest[:1] not in {'"', "'"}:
             word, rest = rest, ""

@@ -15,14 +15,15 @@ from pydantic import Field
 from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent, SentMessage
 from agent.clock import Clock, RandomIds, SystemClock
 from agent.events import Attachment, Author, MessageCreated
-from agent.files import FileRefused, LocalFile
+from agent.files import FileRefused, LocalFile, ReplyFile
+from agent.fitting import card_text
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.identity.mentions import give_form
 from agent.settings import Section
 from agent.terminal import PLATFORM, id_of
 from agent.text import clean
 from agent.trace import Trace, TraceKind
-from bridges.console.transcript import Record, RecordType, Screen, card_data, card_text
+from bridges.console.transcript import Record, RecordType, Screen, card_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,9 +178,8 @@ class ConsoleBridge:
         data = {"command": list(path), "private": reply.private, **(reply.data or {})}
         text = reply.text
         if reply.file is not None:
-            content = reply.file.content.decode("utf-8", "replace")
-            data["file"] = {"name": reply.file.name, "content": content}
-            text = f"{text}\n{content}"
+            data["file"] = _as_data(reply.file)
+            text = f"{text}\n{data['file']['content']}"
         self._show(kind, spot, self._agent.display_name, text, data)
 
     def refuse(self, where: Whereabouts, text: str) -> None:
@@ -211,10 +211,17 @@ class ConsoleBridge:
         _keep(self._sent, message.key, sent, _MAX_KEYS)
         speaker = message.persona_name or self._agent.display_name
         spot = _Spot(message.server, message.channel)
-        data = {"message_id": sent.message_id, "event_id": message.event_id, "reply_to": message.reply_to}
+        data: dict[str, Any] = {
+            "message_id": sent.message_id,
+            "event_id": message.event_id,
+            "reply_to": message.reply_to,
+        }
         card = message.card
         if card is not None:
-            self._show(RecordType.NOTICE, spot, speaker, card_text(card), data | card_data(card), card=card)
+            data |= card_data(card)
+            if message.file is not None:
+                data["file"] = _as_data(message.file)
+            self._show(RecordType.NOTICE, spot, speaker, card_text(card), data, card=card)
             return sent
         author = Author(ParticipantKind.BOT, "agent", speaker, is_bot=True)
         text = give_form(message.text, message.mentions, lambda key: f"@{self.people.get(key.id, key.id)}")
@@ -282,6 +289,10 @@ class ConsoleBridge:
         kept = self._history.get(channel.external_id) or deque(maxlen=self.settings.history)
         kept.append(message)
         _keep(self._history, channel.external_id, kept, _MAX_PLACES)
+
+
+def _as_data(file: ReplyFile) -> dict[str, str]:
+    return {"name": file.name, "content": file.content.decode("utf-8", "replace")}
 
 
 def _keep[V](mapping: OrderedDict[str, V], key: str, value: V, limit: int) -> None:

@@ -12,7 +12,7 @@ from agent.contracts.cards import CardKind
 from agent.printing import printable
 from agent.terminal import shown_place
 from agent.text import clip, one_line
-from bridges.console.transcript import Record, RecordType, card_label
+from bridges.console.transcript import Record, RecordType, card_actions, card_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,6 +92,8 @@ def _panel(card: Card) -> Panel | Text:
     lines = [Text(clip(printable(line), MAX_SHOWN)) for line in card.lines]
     if card.forgotten is not None:
         lines.append(Text(clip(printable(card.forgotten), MAX_SHOWN), "dim strike"))
+    if actions := card_actions(card):
+        lines.append(Text(clip(printable(actions), MAX_SHOWN), "dim"))
     if not lines:
         return title.append(" ").append(label)
     return Panel(

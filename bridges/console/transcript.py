@@ -71,10 +71,10 @@ class Screen(Protocol):
         ...
 
 
-def card_text(card: Card) -> str:
-    """Return a card as plain text: its title, its lines, and behind a minus what is forgotten by it."""
-    forgotten = () if card.forgotten is None else (f"- {card.forgotten}",)
-    return "\n".join((card.title, *card.lines, *forgotten))
+def card_actions(card: Card) -> str:
+    """Return what can be done with a card and how that is typed, unless a line of it says so already."""
+    told = [each for each in card.actions if not any(line.endswith(each.typed) for line in card.lines)]
+    return " · ".join(f"{action.label}: {action.typed}" for action in told)
 
 
 def card_label(card: Card) -> str:
@@ -93,4 +93,7 @@ def card_data(card: Card) -> dict[str, Any]:
         "about": card.about,
         "forgotten": card.forgotten,
         "audience": card.audience.value,
+        "actions": [
+            {"kind": action.kind.value, "label": action.label, "typed": action.typed} for action in card.actions
+        ],
     }

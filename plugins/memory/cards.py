@@ -10,6 +10,7 @@ from agent.contracts.cards import Card, CardKind, Subjects
 from agent.contracts.memory import MemoryScope
 from agent.privacy.hidden import NOBODY as NOBODY_HIDES
 from agent.text import clean, one_line
+from plugins.memory.card_actions import actions_of_changed, actions_of_deleted, actions_of_saved
 from plugins.memory.content import NO_LABELS, fill
 from plugins.memory.rendering import NOBODY
 
@@ -76,6 +77,7 @@ def saved_cards(write: MemoryWrite, added: Added, wording: Wording, *, untold: b
         one_line(wording.about),
         forgotten or None,
         write.audience,
+        actions=actions_of_saved(write.scope, added.memory_id, write.audience, locale, forgotten_id=added.forgotten_id),
         subjects=_subjects_of_save(write, added),
     )
     if not untold:
@@ -94,6 +96,7 @@ def updated_card(memory: Memory, content: str, wording: Wording) -> Card:
         memory.memory_id,
         one_line(wording.about),
         audience=memory.audience,
+        actions=actions_of_changed(memory.scope, memory.memory_id, memory.version + 1, memory.audience, wording.locale),
         subjects=subjects_of(memory),
     )
 
@@ -108,6 +111,7 @@ def deleted_card(memory: Memory, forgotten: str, wording: Wording) -> Card:
         about=one_line(wording.about),
         forgotten=wording.shown(forgotten) if forgotten else None,
         audience=memory.audience,
+        actions=actions_of_deleted(memory.scope, memory.memory_id, wording.locale),
         subjects=subjects_of(memory),
     )
 

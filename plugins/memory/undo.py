@@ -35,6 +35,8 @@ class Forgotten:
     memory: Memory
     author_account_id: int | None
     author_user_id: int | None
+    gave_way_at: datetime | None
+    """When it gave way to a new one, which was made at that moment; None where it was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Restored:
     """Every one of so many places is taken; nothing gives way to what comes back."""
     same_as: int | None = None
     """A memory that says the same."""
+    changed: int | None = None
+    """The memory that was to make room, which is another by now than the card showed."""
 
 
 class UndoRows:
@@ -63,12 +67,17 @@ class UndoRows:
                 row = await conn.fetchrow(QUERIES[f"read_forgotten_{scope}"], memory_id, since)
                 if row is not None:
                     memory = memory_from_row(cast("asyncpg.Record", row[:_COLUMNS]))
-                    return Forgotten(memory, row["author_account_id"], row["author_user_id"])
+                    author = row["author_account_id"], row["author_user_id"]
+                    return Forgotten(memory, *author, row["gave_way_at"])
         return None
 
     async def count(self, conn: Connection, memory: Memory) -> int:
         """Return how many places are taken where a memory was."""
         return await self._counts.count(conn, memory.scope, memory.owner_id, memory.lineage_id)
+
+    async def present(self, conn: Connection, memory: Memory) -> Memory | None:
+        """Return a memory as it is now."""
+        return await self._counts.find(memory.scope, memory.memory_id, memory.owner_id, conn)
 
     async def same(self, conn: Connection, memory: Memory) -> int | None:
         """Return the memory that says the same as a copy."""
@@ -85,8 +94,19 @@ class UndoRows:
         return found
 
 
-async def restore(writing: Writing, rows: UndoRows, forgotten: Forgotten, server_id: int, actor: Actor) -> Restored:
-    """Bring a memory back, if privacy and guards still allow it and there is a place; asked in that server."""
+async def restore(
+    writing: Writing,
+    rows: UndoRows,
+    forgotten: Forgotten,
+    server_id: int,
+    actor: Actor,
+    *,
+    instead: Memory | None = None,
+) -> Restored:
+    """Bring a memory back, if privacy and guards still allow it and there is a place; asked in that server.
+
+    `instead` is the memory that it gave way to: it goes, with a copy for undo, and leaves its place.
+    """
     memory, now = forgotten.memory, writing.clock.now()
     write = _write(forgotten, server_id)
     if (denial := await writing.guards.check_write(write)) is not None:
@@ -98,9 +118,15 @@ async def restore(writing: Writing, rows: UndoRows, forgotten: Forgotten, server
             return Restored(denial=denial)
         if (same := await rows.same(conn, memory)) is not None:
             return Restored(same_as=same)
-        if await rows.count(conn, memory) >= limit:
+        replaced = None if instead is None else await rows.present(conn, instead)
+        if replaced is not None and instead is not None and replaced.version != instead.version:
+            return Restored(changed=replaced.memory_id)
+        makes_room = replaced is not None and replaced.lineage_id == memory.lineage_id
+        if await rows.count(conn, memory) - makes_room >= limit:
             return Restored(limit=limit)
         restored = await rows.restore(conn, memory, now - UNDO_KEPT, now, actor)
+        if restored is not None and replaced is not None:
+            await writing.repository.remove(conn, replaced, actor, now)
     if restored is not None:
         writing.committed(owner_of(write), restored)
     return Restored(restored)

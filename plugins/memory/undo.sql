@@ -3,7 +3,8 @@
 SELECT m.server_memory_id AS memory_id, true AS is_server, m.server_id AS owner_id, m.persona_lineage_id, m.content,
        m.audience, m.channel_disc_ids, m.channel_scope_pending, m.subject_account_id, m.subject_user_id,
        m.source_platform, m.source_server_id, m.source_channel_id, m.manually_written, m.last_reinforced_at,
-       m.created_at, m.version, a.account_id AS author_account_id, a.user_id AS author_user_id
+       m.created_at, m.version, a.account_id AS author_account_id, a.user_id AS author_user_id,
+       CASE f.reason WHEN 'evicted' THEN f.forgotten_at END AS gave_way_at
   FROM forgotten_memories f
  CROSS JOIN jsonb_populate_record(NULL::server_memories, f.memory) m
   LEFT JOIN accounts a ON a.account_id = m.author_account_id
@@ -14,7 +15,8 @@ SELECT m.server_memory_id AS memory_id, true AS is_server, m.server_id AS owner_
 SELECT m.personal_memory_id AS memory_id, false AS is_server, m.user_id AS owner_id, m.persona_lineage_id, m.content,
        m.audience, '{}'::text[] AS channel_disc_ids, false AS channel_scope_pending, m.subject_account_id,
        m.subject_user_id, m.source_platform, m.source_server_id, m.source_channel_id, m.manually_written,
-       m.last_reinforced_at, m.created_at, m.version, a.account_id AS author_account_id, a.user_id AS author_user_id
+       m.last_reinforced_at, m.created_at, m.version, a.account_id AS author_account_id, a.user_id AS author_user_id,
+       CASE f.reason WHEN 'evicted' THEN f.forgotten_at END AS gave_way_at
   FROM forgotten_memories f
  CROSS JOIN jsonb_populate_record(NULL::personal_memories, f.memory) m
   LEFT JOIN accounts a ON a.account_id = m.author_account_id

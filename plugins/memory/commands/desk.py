@@ -24,6 +24,7 @@ from plugins.memory.toolbox import MEMBER_EDITS
 
 if TYPE_CHECKING:
     from agent.confirmations import Confirmations
+    from agent.contracts.people import Account
     from agent.personas.repository import Personas
     from agent.preferences import Preference
     from agent.privacy.audit import Audit
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from plugins.memory.memory import Memory
     from plugins.memory.saving import Writing
     from plugins.memory.scope_rows import ScopeRows
-    from plugins.memory.undo import UndoRows
+    from plugins.memory.undo import Forgotten, UndoRows
 
 MOST_ID: Final = 2**63 - 1
 
@@ -48,6 +49,7 @@ class Refused(Exception):
         super().__init__(msgid)
 
 
+CHANGED: Final = N_("Somebody has changed memory {id} since this was shown. Look at it again.")
 NOT_FOUND: Final = N_("There is no memory {id} here. Look at the list for the ids.")
 
 
@@ -283,8 +285,26 @@ def shown_versions(desk: Desk, call: Invocation, memories: Sequence[Memory]) -> 
 
 
 def seen_version(desk: Desk, call: Invocation, memory: Memory) -> int | None:
-    """Return the version that somebody has seen last; None when they have not been shown the memory."""
+    """Return the version that somebody has seen last; None when they have not been shown the memory.
+
+    A button tells the version of its card.
+    """
+    if (version := version_of(call)) is not None:
+        return version
     return desk.seen.version(_reader(call), memory)
+
+
+def version_of(call: Invocation) -> int | None:
+    """Return the version that the card of a button showed; None where somebody has typed the command."""
+    version = call.options.get("version")
+    return version if isinstance(version, int) else None
+
+
+def is_author_of(forgotten: Forgotten, account: Account) -> bool:
+    """Tell whether a memory that is gone was made on behalf of this person."""
+    return forgotten.author_account_id == account.account_id or (
+        account.user_id is not None and forgotten.author_user_id == account.user_id
+    )
 
 
 def _reader(call: Invocation) -> str:

@@ -14,6 +14,7 @@ from agent.privacy.audit import Act
 from plugins.memory.amending import delete
 from plugins.memory.cards import undo_hint
 from plugins.memory.commands.desk import (
+    CHANGED,
     NOT_FOUND,
     Desk,
     Refused,
@@ -27,6 +28,7 @@ from plugins.memory.commands.desk import (
     record,
     reply,
     server_shelf,
+    version_of,
 )
 from plugins.memory.rules import admits
 
@@ -94,6 +96,8 @@ class Removing:
             memory = await self._desk.rows.find(shelf.scope, memory_id, shelf.owner_id)
             if memory is None or not admits(memory, call.place, (call.account.user_id,)):
                 raise Refused(NOT_FOUND, id=memory_id)
+            if version_of(call) not in {None, memory.version}:
+                raise Refused(CHANGED, id=memory_id)
             found.append(memory)
         return found
 

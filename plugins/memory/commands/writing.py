@@ -94,6 +94,22 @@ class WritingByHand:
         """Replace the text of a memory about whoever asks."""
         return await self._edit(call, personal_shelf(call))
 
+    async def present_server(self, call: Invocation) -> str:
+        """Return what a form to edit a memory of this server holds at first."""
+        await check_writer(self._desk, call, memory_id_of(call.options["id"]))
+        return await self._present(call, server_shelf(call))
+
+    async def present_personal(self, call: Invocation) -> str:
+        """Return what a form to edit a memory about whoever asks holds at first."""
+        return await self._present(call, personal_shelf(call))
+
+    async def _present(self, call: Invocation, shelf: Shelf) -> str:
+        """Return a memory as it is kept, placeholders and all, and note that whoever asks has seen this version."""
+        memory, _ = await find(self._desk, call, shelf)
+        await record(self._desk, call, Act.READ, [memory])
+        shown_versions(self._desk, call, [memory])
+        return memory.content
+
     async def tag_server(self, call: Invocation) -> CommandReply:
         """Replace the tags of a memory of this server."""
         await check_writer(self._desk, call, memory_id_of(call.options["id"]))

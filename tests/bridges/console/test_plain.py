@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 
 from rich.console import Console
 
-from agent.contracts.cards import Card, CardKind
+from agent.contracts.cards import ActionKind, Card, CardAction, CardKind
+from agent.fitting import card_text
 from agent.terminal import Whereabouts
 from bridges.console.plain import JsonScreen, TextScreen
 from bridges.console.rich_screen import RichScreen
-from bridges.console.transcript import Record, RecordType, card_data, card_text
+from bridges.console.transcript import Record, RecordType, card_data
 
 HERE = Whereabouts("Ana")
 SAID = Record(
@@ -107,3 +108,13 @@ def test_an_answer_ends_the_sign_that_one_is_being_written() -> None:
     screen.show(replace(SAID, type=RecordType.REPLY))
     assert screen.writing == set()
     assert len(changes) == 2
+
+
+def test_a_panel_shows_what_can_be_done_unless_a_line_says_it() -> None:
+    undo = CardAction(ActionKind.UNDO, "Undo", ("memories", "undo"), {"id": 7}, "/memories undo 7")
+    edit = CardAction(ActionKind.EDIT, "Edit", ("memories", "edit"), {"id": 7}, "/memories edit 7 TEXT")
+    card = replace(CARD, actions=(undo, edit))
+    shown = " ".join(rich_of(replace(NOTICE, card=card)).split())
+    assert "Undo: /memories undo 7 · Edit: /memories edit 7 TEXT" in shown
+    told = replace(card, lines=("bring it back: /memories undo 7",))
+    assert "Undo:" not in rich_of(replace(NOTICE, card=told))

@@ -39,6 +39,11 @@ class Counter:
     def commands(self) -> dict[tuple[str, ...], Command]:
         return {command.path: command for command in memory_commands(self.desk)}
 
+    async def invocation(self, path: str, *, who: Any = ANA, **options: Any) -> Invocation:
+        context = await self.stage.context(who)
+        place, account, persona = context.place, context.account, context.persona
+        return Invocation(tuple(path.split()), options, place, account, persona, can_manage=True, now=context.now)
+
     async def run(
         self, path: str, *, who: Any = ANA, manages: bool = True, place: Any = None, locale: str = "en", **options: Any
     ) -> CommandReply:
