@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tests.servers.discord import payloads
+from tests.servers.discord import message_payloads, payloads
 from tests.servers.discord.choices import Filled, NotOffered, filled_modal
 from tests.servers.discord.core import Core
 from tests.servers.discord.drafts import walk
@@ -140,7 +140,7 @@ class Asking:
                 data["resolved"]["members"] = {str(target.id): payloads.bare_member(member)}
         else:
             now = world.message(target.channel_id, target.id)
-            shown = payloads.message(world, now, self._core.cdn)
+            shown = message_payloads.message(world, now, self._core.cdn)
             data["resolved"] = {"messages": {str(target.id): shown}}
         return self.start(Pending(world.ids.next(), Asked.COMMAND, user, channel, command=command), data)
 
@@ -214,7 +214,7 @@ class Asking:
             "attachment_size_limit": 10 * 1024 * 1024,
         }
         if pending.source is not None:
-            made["message"] = payloads.message(world, pending.source, self._core.cdn)
+            made["message"] = message_payloads.message(world, pending.source, self._core.cdn)
         if channel.guild_id is None:
             owners = {"0": "0"}
             return made | {"user": payloads.user(user), "context": 1, "authorizing_integration_owners": owners}

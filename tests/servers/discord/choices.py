@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.servers.discord import payloads, posting
+from tests.servers.discord import message_payloads, payloads, posting
 from tests.servers.discord.core import Core
 from tests.servers.discord.drafts import walk
 from tests.servers.discord.pending import Modal
@@ -78,7 +78,7 @@ class Filled:
         world = self._core.world
         if isinstance(value, Upload):
             (made,) = posting.attach(self._core, self._channel.id, (value,))
-            self._put("attachments", made.id, payloads.attachment(made, self._core.cdn))
+            self._put("attachments", made.id, message_payloads.attachment(made, self._core.cdn))
             return str(made.id)
         if isinstance(value, User):
             self._put("users", value.id, payloads.user(world.user(value.id)))

@@ -17,10 +17,14 @@ class Client(nextcord.Client):
     """Writes down what it hears."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(guild_ready_timeout=0.05, enable_debug_events=True, **options)
+        options.setdefault("guild_ready_timeout", 0.05)
+        super().__init__(**options)
         self.heard: list[tuple[str, tuple[Any, ...]]] = []
         self.changed = asyncio.Event()
         self.failed: list[BaseException] = []
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Identify at once; nextcord waits five seconds, as Discord wants it."""
 
     def dispatch(self, event: str, *args: Any, **kwargs: Any) -> None:
         self.heard.append((event, args))

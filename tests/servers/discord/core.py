@@ -2,7 +2,7 @@
 
 import time
 
-from tests.servers.discord import payloads
+from tests.servers.discord import message_payloads, payloads
 from tests.servers.discord.changes import Changes
 from tests.servers.discord.faults import Faults
 from tests.servers.discord.gateway import Gateway
@@ -52,14 +52,14 @@ class Core:
 
     def shown(self, message: Message) -> JSON:
         """A message as REST shows it to the application."""
-        full = payloads.message(self.world, message, self.cdn)
+        full = message_payloads.message(self.world, message, self.cdn)
         content = bool(self.gateway.allowed & (1 << 15))
-        return payloads.may_read(self.world, full, intent=content)
+        return message_payloads.may_read(self.world, full, intent=content)
 
     def emit_message(self, name: str, message: Message) -> None:
         """Tell the gateway of a message, unless only one person sees it."""
         if message.ephemeral_for is None:
-            data = payloads.message_event(self.world, message, self.cdn)
+            data = message_payloads.message_event(self.world, message, self.cdn)
             self.gateway.emit(name, data, guild_id=message.guild_id, channel_id=message.channel_id)
         self.changes.notify()
 

@@ -4,7 +4,7 @@ from enum import IntFlag
 from typing import NamedTuple
 
 from tests.servers.discord import payloads
-from tests.servers.discord.payloads import may_read
+from tests.servers.discord.message_payloads import may_read
 from tests.servers.discord.permissions import Permission
 from tests.servers.discord.records import JSON
 from tests.servers.discord.world import World

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.servers.discord import payloads
+from tests.servers.discord import message_payloads
 from tests.servers.discord.core import Core
 from tests.servers.discord.records import JSON
 
@@ -25,5 +25,5 @@ COPIED = (
 def snapshot(core: Core, reference: Mapping[str, Any]) -> JSON:
     """The forwarded message as it was, without who wrote it."""
     found = core.world.message(int(reference["channel_id"]), int(reference["message_id"]))
-    whole = payloads.message(core.world, found, core.cdn)
+    whole = message_payloads.message(core.world, found, core.cdn)
     return {"message": {key: whole[key] for key in COPIED if key in whole}}

@@ -171,7 +171,7 @@ class Gateway:
 
     def _identify(self, socket: Socket, data: JSON) -> None:
         intents = data.get("intents")
-        if not isinstance(intents, int) or intents & ~KNOWN:
+        if not isinstance(intents, int) or intents & ~int(KNOWN):
             raise GatewayError(4013, "Invalid intent(s).")
         if Intent(intents) & PRIVILEGED & ~self.allowed:
             raise GatewayError(4014, "Disallowed intent(s).")

@@ -93,7 +93,7 @@ def in_channel(base: Permission, member: Member, channel: Channel, parent: Chann
     if channel.is_private_thread and not _sees_private(total, member, channel):
         return NONE
     sends = Permission.SEND_MESSAGES_IN_THREADS if channel.is_thread else Permission.SEND_MESSAGES
-    return total if sends in total else total & ~NEED_SENDING
+    return total if sends in total else _changed(total, 0, NEED_SENDING)
 
 
 def _sees_private(total: Permission, member: Member, thread: Channel) -> bool:
@@ -104,14 +104,19 @@ def _overwritten(base: Permission, member: Member, overwrites: Sequence[Overwrit
     total = base
     for overwrite in overwrites:
         if overwrite.id == member.guild_id:
-            total = total & ~overwrite.deny | overwrite.allow
+            total = _changed(total, overwrite.allow, overwrite.deny)
     allow = deny = 0
     for overwrite in overwrites:
         if overwrite.kind is OverwriteKind.ROLE and overwrite.id in member.roles:
             allow |= overwrite.allow
             deny |= overwrite.deny
-    total = total & ~deny | allow
+    total = _changed(total, allow, deny)
     for overwrite in overwrites:
         if overwrite.kind is OverwriteKind.MEMBER and overwrite.id == member.user_id:
-            total = total & ~overwrite.deny | overwrite.allow
-    return Permission(total)
+            total = _changed(total, overwrite.allow, overwrite.deny)
+    return total
+
+
+def _changed(held: Permission, allow: int, deny: int) -> Permission:
+    """In whole numbers, since the complement of a flag forgets the bits that have no name here."""
+    return Permission(int(held) & ~int(deny) | int(allow))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.servers.discord import payloads, posting
+from tests.servers.discord import message_payloads, payloads, posting
 from tests.servers.discord.core import Core
 from tests.servers.discord.records import JSON, Message, Reaction
 
@@ -48,7 +48,7 @@ def _told(core: Core, name: str, message: Message, sign: str | None, user_id: in
     if message.guild_id is not None:
         data["guild_id"] = str(message.guild_id)
     if sign is not None:
-        data |= {"emoji": payloads.emoji(sign), "burst": False, "type": 0}
+        data |= {"emoji": message_payloads.emoji(sign), "burst": False, "type": 0}
     if user_id is not None:
         data |= {"user_id": str(user_id), "message_author_id": str(message.author.id)}
         member = core.world.members.get((message.guild_id or 0, user_id))

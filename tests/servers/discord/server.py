@@ -72,7 +72,7 @@ class Server:
         fault = self.core.faults.strike(call)
         if fault is not None and fault.wait:
             await asyncio.sleep(fault.wait)
-        answer = _struck(fault) if fault is not None and fault.status else self._carried_out(call)
+        answer = _struck(fault, call) if fault is not None and fault.status else self._carried_out(call)
         if fault is not None and fault.lost:
             if request.transport is not None:
                 request.transport.abort()
@@ -109,19 +109,16 @@ class Server:
     def _limited(self, call: Request) -> tuple[web.Response | None, dict[str, str]]:
         """The 429 when the route's bucket is empty, and the headers of the bucket."""
         limit = self.core.faults.limits.get((call.method, call.template), self._plain)
-        major = ":".join(call.params.get(key, "") for key in MAJOR) + f":{call.method}:{call.template}"
-        remaining, reset, let_in = limit.take(major)
+        remaining, reset, let_in = limit.take(_bucket(call))
         headers = {
-            "X-RateLimit-Bucket": hashlib.sha256(major.encode()).hexdigest()[:32],
+            "X-RateLimit-Bucket": _bucket(call),
             "X-RateLimit-Limit": str(limit.count),
             "X-RateLimit-Remaining": str(remaining),
             "X-RateLimit-Reset-After": f"{reset:.3f}",
         }
         if let_in:
             return None, headers
-        refused = _struck(Fault(status=429, retry_after=round(reset + 0.001, 3)))
-        refused.headers.update(headers)
-        return refused, headers
+        return _struck(Fault(status=429, retry_after=round(reset + 0.001, 3)), call), headers
 
 
 async def _read(request: web.Request) -> Request:
@@ -156,7 +153,13 @@ def _answer(status: int, body: Any, headers: dict[str, str]) -> web.Response:
     return web.Response(status=status, body=json.dumps(body).encode(), headers={**HEADERS, **headers})
 
 
-def _struck(fault: Fault) -> web.Response:
+def _bucket(call: Request) -> str:
+    """The bucket that a request draws from: its route, for each channel, server or webhook."""
+    major = ":".join(call.params.get(key, "") for key in MAJOR)
+    return hashlib.sha256(f"{major}:{call.method}:{call.template}".encode()).hexdigest()[:32]
+
+
+def _struck(fault: Fault, call: Request) -> web.Response:
     if fault.status != 429:
         return _answer(fault.status, {"message": fault.message, "code": fault.code}, {})
     if fault.cloudflare:
@@ -168,6 +171,9 @@ def _struck(fault: Fault) -> web.Response:
         "Retry-After": str(max(1, round(fault.retry_after))),
         "X-RateLimit-Scope": fault.scope.value,
         "X-RateLimit-Reset-After": str(fault.retry_after),
+        "X-RateLimit-Bucket": _bucket(call),
+        "X-RateLimit-Limit": "5",
+        "X-RateLimit-Remaining": "0",
         **({"X-RateLimit-Global": "true"} if everywhere else {}),
     }
     body = {"message": "You are being rate limited.", "retry_after": fault.retry_after, "global": everywhere}

@@ -1,6 +1,6 @@
 """The first answer to an interaction."""
 
-from tests.servers.discord import answering, payloads
+from tests.servers.discord import answering, message_payloads
 from tests.servers.discord.core import Core
 from tests.servers.discord.journal import Request
 from tests.servers.discord.records import JSON
@@ -22,6 +22,6 @@ def callback(core: Core, call: Request) -> JSON | None:
             "response_message_id": str(found.id),
             "response_message_ephemeral": found.ephemeral_for is not None,
         }
-        shown = payloads.message(core.world, found, core.cdn)
+        shown = message_payloads.message(core.world, found, core.cdn)
         made["resource"] = {"type": int(pending.callback or 0), "message": shown}
     return made

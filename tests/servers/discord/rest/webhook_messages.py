@@ -1,6 +1,6 @@
 """What webhooks say; and, by the same paths with the application's id, what answers an interaction."""
 
-from tests.servers.discord import answering, drafts, hooks, payloads, places, posting
+from tests.servers.discord import answering, drafts, hooks, message_payloads, places, posting
 from tests.servers.discord.core import Core
 from tests.servers.discord.errors import DiscordError, unknown
 from tests.servers.discord.journal import Request
@@ -42,7 +42,7 @@ def execute(core: Core, call: Request) -> JSON | None:
     if pending is not None:
         settable = answering.SETTABLE
         sent = answering.follow_up(core, pending, drafts.draft(call.json, call.uploads, settable=settable))
-        return payloads.message(core.world, sent, core.cdn)
+        return message_payloads.message(core.world, sent, core.cdn)
     webhook = _webhook(core, call)
     place = _place(core, call, webhook)
     draft = drafts.draft(call.json, call.uploads)
@@ -84,7 +84,7 @@ def _answer(core: Core, call: Request) -> Pending:
 def message(core: Core, call: Request) -> JSON:
     pending = _interaction(core, call)
     found = answering.stored(core, pending, _answer_id(pending, call)) if pending else _own(core, call)
-    return payloads.message(core.world, found, core.cdn)
+    return message_payloads.message(core.world, found, core.cdn)
 
 
 @route("PATCH", ONE, is_open=True)
@@ -93,7 +93,7 @@ def edit(core: Core, call: Request) -> JSON:
         changed = answering.change(core, pending, _answer_id(pending, call), call.json, call.uploads)
     else:
         changed = posting.edit(core, _own(core, call), call.json, call.uploads)
-    return payloads.message(core.world, changed, core.cdn)
+    return message_payloads.message(core.world, changed, core.cdn)
 
 
 @route("DELETE", ONE, is_open=True)
