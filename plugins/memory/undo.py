@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from plugins.memory.saving import Writing
 
 QUERIES = load_queries("plugins.memory", "undo.sql")
+
+type Bind = Callable[[Connection, Memory | None], Awaitable[None]]
+"""Writes, within the transaction, what goes with a restored memory; gets the one that went for it."""
 _COLUMNS = 17
 """Those of a memory; what follows belongs to the copy."""
 
@@ -101,6 +105,7 @@ async def restore(
     server_id: int,
     actor: Actor,
     *,
+    bind: Bind,
     instead: Memory | None = None,
 ) -> Restored:
     """Bring a memory back, if privacy and guards still allow it and there is a place; asked in that server.
@@ -127,6 +132,8 @@ async def restore(
         restored = await rows.restore(conn, memory, now - UNDO_KEPT, now, actor)
         if restored is not None and replaced is not None:
             await writing.repository.remove(conn, replaced, actor, now)
+        if restored is not None:
+            await bind(conn, replaced)
     if restored is not None:
         writing.committed(owner_of(write), restored)
     return Restored(restored)

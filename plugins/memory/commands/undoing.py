@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent.catalog import N_, translate
 from agent.commands import CommandReply, Invocation
 from agent.contracts.memory import MemoryScope
+from agent.privacy.audit import Act
 from plugins.memory.commands.desk import (
     CHANGED,
     Desk,
@@ -15,6 +16,7 @@ from plugins.memory.commands.desk import (
     check_writer,
     is_author_of,
     memory_id_of,
+    record,
     reply,
     version_of,
 )
@@ -23,6 +25,7 @@ from plugins.memory.rules import UNDO_KEPT, admits
 from plugins.memory.undo import Restored, restore
 
 if TYPE_CHECKING:
+    from agent.tools import Connection
     from plugins.memory.memory import Memory
     from plugins.memory.undo import Forgotten
 
@@ -43,7 +46,12 @@ class Undoing:
             raise Refused(N_("Nothing that was removed in the last 24 hours has the id {id} here."), id=memory_id)
         server_id = call.place.server.server_id
         rows, actor = self._desk.undo, actor_of(call)
-        restored = await restore(self._desk.writing, rows, forgotten, server_id, actor, instead=instead)
+
+        async def bind(conn: Connection, replaced: Memory | None) -> None:
+            await record(self._desk, call, Act.EDITED, [forgotten.memory], conn)
+            await record(self._desk, call, Act.DELETED, [] if replaced is None else [replaced], conn)
+
+        restored = await restore(self._desk.writing, rows, forgotten, server_id, actor, bind=bind, instead=instead)
         if restored.denial is not None:
             raise refuse(restored.denial)
         if restored.same_as is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, assert_never
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from plugins.memory.transfer.repository import TransferRepository
 
 _SHOWN: Final = 5
+
+type _Subject = tuple[int | None, int | None]
+"""The account and the user whom a memory is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ class _Run:
     author: int | None = None
     removed: int = 0
     lines: list[Line] = field(default_factory=list)
+    about: Counter[_Subject] = field(default_factory=Counter)
+    """How many new memories are about whom."""
     fresh: dict[MemoryScope, dict[int, datetime | None]] = field(default_factory=dict)
     """The new memories, and the age that the file says."""
 
@@ -136,6 +142,7 @@ class Importer:
             await self._clear(conn, run, {write.scope for write in writes})
         for each in planned:
             run.lines.append(await self._add(conn, each, run, rooms[each.entry.scope]))
+        await self._record(conn, run, Act.EDITED, run.about)
         for scope, moments in run.fresh.items():
             dated = {key: moment for key, moment in moments.items() if moment is not None}
             await self._transfers.date(conn, scope, dated, run.now)
@@ -153,12 +160,16 @@ class Importer:
                 conn, scope, owner_id, lineage_id, narrow=narrow, actor=run.author, now=run.now
             )
             run.removed += sum(removed.values())
-            looks = [
-                Look(Act.DELETED, run.how.via, run.author, run.target.server_id, account_id, user_id, items)
-                for (account_id, user_id), items in removed.items()
-                if account_id is not None or user_id is not None
-            ]
-            await self._audit.record(looks, run.now, conn)
+            await self._record(conn, run, Act.DELETED, removed)
+
+    async def _record(self, conn: Connection, run: _Run, act: Act, about: Mapping[_Subject, int]) -> None:
+        """Write down, for those whom the memories are about, that they were changed."""
+        looks = [
+            Look(act, run.how.via, run.author, run.target.server_id, account_id, user_id, items)
+            for (account_id, user_id), items in about.items()
+            if account_id is not None or user_id is not None
+        ]
+        await self._audit.record(looks, run.now, conn)
 
     async def _add(self, conn: Connection, planned: Planned, run: _Run, room: Room) -> Line:
         entry, write = planned.entry, planned.write
@@ -175,6 +186,7 @@ class Importer:
         added = await self._writing.repository.add(conn, named, room, run.now)
         if added.outcome in {Outcome.SAVED, Outcome.EVICTED} and added.memory_id is not None:
             moment = None if write.source.occurred_at == UNDATED else write.source.occurred_at
+            run.about[write.subject_account_id, write.subject_user_id] += 1
             run.fresh.setdefault(write.scope, {})[added.memory_id] = moment
         return _line(planned, added, room.cap)
 
