@@ -140,6 +140,7 @@ class CommandReply:
     """What a command answers."""
 
     text: str
+    """Holds what people wrote, and pings nobody: a bridge posts it with no mention allowed."""
     private: bool = False
     """Only for whoever ran it."""
     ok: bool = True
