@@ -226,6 +226,7 @@ SELECT (SELECT count(*) FROM personal) AS personal_memories,
        (SELECT count(*) FROM about) AS server_memories,
        (SELECT count(*) FROM copies) AS undo_copies,
        (SELECT array_agg(owner) FROM raised) AS owners,
+       ARRAY(SELECT memory_id FROM gone) AS memory_ids,
        ARRAY(SELECT source_platform FROM gone WHERE source_message_id IS NOT NULL ORDER BY memory_id) AS platforms,
        ARRAY(SELECT source_message_id FROM gone WHERE source_message_id IS NOT NULL ORDER BY memory_id) AS messages;
 

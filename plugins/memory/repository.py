@@ -16,6 +16,7 @@ from agent.privacy.check import PersonFacts, consulted_accounts, consulted_users
 from agent.privacy.repository import facts_from
 from agent.privacy.traces import end_turns
 from agent.search_words import quoted, words_to_keep
+from agent.store.notices import withdraw_notices
 from agent.store.queries import load_queries
 from plugins.memory.content import content_key, mentions_user
 from plugins.memory.memory import Memory, memory_from_row
@@ -264,8 +265,11 @@ class MemoryRepository:
         assert names is not None  # noqa: S101
         sources = list(zip(row["platforms"], row["messages"], strict=True))
         await end_turns(conn, sources, now)
+        # Those that are about the person in themselves are the core's; accounts may have parted since.
+        withdrawn = await withdraw_notices(conn, now, memories=row["memory_ids"])
         counts = {kind: row[kind] for kind in ("personal_memories", "server_memories", "undo_copies")}
-        return Erased({**counts, "authorships": names["authorships"]}, tuple(row["owners"] or ()))
+        counts |= {"authorships": names["authorships"], "notices": withdrawn.total}
+        return Erased(counts, tuple(row["owners"] or ()))
 
     async def sweep(self, forgotten_before: datetime) -> None:
         """Remove the undo copies that are older."""

@@ -141,3 +141,18 @@ async def test_a_save_that_runs_beside_the_erasure_leaves_no_notice(database_url
             left = await conn.fetchval("SELECT count(*) FROM personal_memories")
         shown = [one.card.memory_id for one in platform.from_agent if one.card and one.card.kind is CardKind.SAVED]
         assert len(shown) == left  # what was said afterwards may be kept, and is told of
+
+
+async def test_a_notice_of_a_memory_goes_with_it_whoever_it_is_noted_to_be_about(database_url: str) -> None:
+    """Accounts part, and take memories along: what tells of those is found by them."""
+    platform = FakePlatform()
+    async with running_agent(database_url, SETTINGS, bridge=FakeBridge(platform=platform)) as agent:
+        await platform.ask("ana", "remember that I like tea")
+        await agent.idle()
+        async with agent.core.store.connection() as conn:
+            await conn.execute("UPDATE outbox SET about_accounts = '{}', about_users = '{}' WHERE about_users <> '{}'")
+        reply = await forget(platform, "ana")
+        assert reply.data is not None
+        assert reply.data["counts"]["notices"] == 1
+        await agent.idle()
+        assert [kind for kind, _ in cards(platform)] == [CardKind.DISCLOSURE]
