@@ -19,10 +19,12 @@ from bridges.discord.connection import Connection
 from bridges.discord.guilds import Guilds
 from bridges.discord.incoming import Incoming, agent_key
 from bridges.discord.lanes import Lanes
+from bridges.discord.missed import Missed
 from bridges.discord.places import PLATFORM
 from bridges.discord.posting import Posting
 from bridges.discord.reading import Reading
 from bridges.discord.settings import DiscordSettings
+from bridges.discord.watching import Watching
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +49,7 @@ class _Parts:
     connection: Connection
     posting: Posting
     reading: Reading
+    missed: Missed
 
 
 class DiscordBridge:
@@ -92,8 +95,11 @@ class DiscordBridge:
         guilds = Guilds(client, self.settings.allowed_bots)
         incoming = Incoming(guilds, host, self._lanes, self._clock)
         client.payloads.sink = incoming.take
-        connection = Connection(client, self.settings)
-        self._parts = _Parts(client, guilds, connection, Posting(client), Reading(client, guilds, incoming, host))
+        reading, connection = Reading(client, incoming, host), Connection(client, self.settings)
+        missed = Missed(client, reading, incoming, self._lanes, self._clock)
+        self._parts = _Parts(client, guilds, connection, Posting(client), reading, missed)
+        client.watching, client.on_session = Watching(host, self._lanes), missed.catch_up
+        await missed.start(host.state(self.name))
         try:
             await connection.open()
         except BaseException:
@@ -105,6 +111,8 @@ class DiscordBridge:
         if self._parts is not None:
             await self._parts.connection.close()
         await self._lanes.stop()
+        if self._parts is not None:
+            await self._parts.missed.stop()
 
     async def send(self, message: OutgoingMessage) -> Sent | OutcomeUnknown:
         """Post one message under its key.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import nextcord
 from nextcord.state import AutoShardedConnectionState
 
 from agent import logs
+
+if TYPE_CHECKING:
+    from bridges.discord.watching import Watching
 
 log = logs.get_logger(__name__)
 
@@ -68,6 +71,10 @@ class DiscordClient(nextcord.AutoShardedClient):
             rollout_register_new=False,
             rollout_update_known=False,
         )
+        self.watching: Watching | None = None
+        """Is told what nextcord's cache learns."""
+        self.on_session: Callable[[int], Awaitable[None]] | None = None
+        """Is called with the shard when a session has begun that is not the one before."""
 
     def _get_state(self, **options: Any) -> PayloadState:  # type: ignore[override]  # nextcord passes them by name
         return PayloadState(
@@ -86,6 +93,85 @@ class DiscordClient(nextcord.AutoShardedClient):
         if not isinstance(state, PayloadState):
             raise TypeError("nextcord did not take the state that it was given")
         return state
+
+    # What nextcord's cache learns; each name and form is nextcord's. ------------------------------------------------
+
+    async def on_guild_available(self, guild: nextcord.Guild) -> None:
+        """Tell of a guild whose members and channels are known by now."""
+        self._watch(lambda watching: watching.guild_known(guild))
+
+    async def on_guild_join(self, guild: nextcord.Guild) -> None:
+        """Tell of a guild that the agent was let into."""
+        self._watch(lambda watching: watching.guild_known(guild))
+
+    async def on_guild_remove(self, guild: nextcord.Guild) -> None:
+        """Tell of a guild that the agent has left."""
+        self._watch(lambda watching: watching.guild_left(guild))
+
+    async def on_guild_update(self, before: nextcord.Guild, after: nextcord.Guild) -> None:
+        """Tell of a guild's new name."""
+        if before.name != after.name:
+            self._watch(lambda watching: watching.server(after))
+
+    async def on_guild_channel_create(self, channel: nextcord.abc.GuildChannel) -> None:
+        """Tell of a channel."""
+        self._watch(lambda watching: watching.channels(channel.guild, [channel]))
+
+    async def on_guild_channel_update(self, _: nextcord.abc.GuildChannel, channel: nextcord.abc.GuildChannel) -> None:
+        """Tell of a channel and of the threads below it, whose readers are the channel's."""
+        threads = [thread for thread in channel.guild.threads if thread.parent_id == channel.id]
+        self._watch(lambda watching: watching.channels(channel.guild, [channel, *threads]))
+
+    async def on_guild_channel_delete(self, channel: nextcord.abc.GuildChannel) -> None:
+        """Tell that a channel is gone."""
+        self._watch(lambda watching: watching.channel_removed(channel.guild, channel.id))
+
+    async def on_thread_join(self, thread: nextcord.Thread) -> None:
+        """Tell of a thread that came to be, or into view."""
+        self._watch(lambda watching: watching.channels(thread.guild, [thread]))
+
+    async def on_thread_update(self, _: nextcord.Thread, thread: nextcord.Thread) -> None:
+        """Tell of a thread's new name."""
+        self._watch(lambda watching: watching.channels(thread.guild, [thread]))
+
+    async def on_thread_delete(self, thread: nextcord.Thread) -> None:
+        """Tell that a thread is gone."""
+        self._watch(lambda watching: watching.channel_removed(thread.guild, thread.id))
+
+    async def on_guild_role_update(self, before: nextcord.Role, after: nextcord.Role) -> None:
+        """Tell who reads the channels, when what everybody may has changed."""
+        if after.is_default() and before.permissions != after.permissions:
+            guild = after.guild
+            self._watch(lambda watching: watching.channels(guild, [*guild.channels, *guild.threads]))
+
+    async def on_member_join(self, member: nextcord.Member) -> None:
+        """Tell of a member."""
+        self._watch(lambda watching: watching.seen(member))
+
+    async def on_member_update(self, before: nextcord.Member, after: nextcord.Member) -> None:
+        """Tell of a member's new name."""
+        if before.display_name != after.display_name:
+            self._watch(lambda watching: watching.seen(after))
+
+    async def on_user_update(self, _: nextcord.User, user: nextcord.User) -> None:
+        """Tell of somebody's new name wherever it shows."""
+        for guild in self.guilds:
+            if (member := guild.get_member(user.id)) is not None:
+                self._watch(lambda watching, member=member: watching.seen(member))  # type: ignore[misc]
+
+    async def on_raw_member_remove(self, payload: nextcord.RawMemberRemoveEvent) -> None:
+        """Tell that somebody has left."""
+        if (guild := self.get_guild(payload.guild_id)) is not None:
+            self._watch(lambda watching: watching.left(guild, payload.user.id))
+
+    async def on_shard_ready(self, shard_id: int) -> None:
+        """Fetch what was missed: a new session has begun, and what was said before is not sent again."""
+        if self.on_session is not None:
+            await self.on_session(shard_id)
+
+    def _watch(self, tell: Callable[[Watching], None]) -> None:
+        if self.watching is not None:
+            tell(self.watching)
 
     async def on_error(self, event_method: str, *args: Any, **kwargs: Any) -> None:  # noqa: ARG002  # nextcord's form
         """Log what an event's handler raised."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from agent import logs
 from agent.events import Event, MessageCreated, MessageDeleted, MessageEdited, ReactionAdded, Reply
 from agent.identity.keys import ParticipantKey, ParticipantKind
+from agent.store.errors import StoreError
 from bridges.discord.described import described
 from bridges.discord.early import Early, moment_of
 from bridges.discord.people import author_of, key_of
 from bridges.discord.places import PLATFORM
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from agent.bridge import BridgeHost
     from agent.clock import Clock
@@ -30,6 +32,8 @@ type Payload = Mapping[str, Any]
 SAID: Final = frozenset({0, 19})
 """Types of messages that somebody wrote: plain ones and replies; all others are Discord's own notices."""
 _FORWARD: Final = 1
+_PAUSE: Final = 1.0
+"""Seconds until the core is given an event again that it could not take."""
 
 
 class World(Protocol):
@@ -73,6 +77,8 @@ class Incoming:
         self._lanes = lanes
         self._clock = clock
         self._early = Early()
+        self.heard: Callable[[int, int], None] = lambda _channel, _message: None
+        """Is told of each message that the core has taken, or that was not for it: channel and message."""
 
     def take(self, kind: str, data: Payload) -> None:
         """Take a payload: `MESSAGE_CREATE`, `…_UPDATE`, `…_DELETE`, `…_DELETE_BULK` or `MESSAGE_REACTION_ADD`.
@@ -91,8 +97,11 @@ class Incoming:
 
     async def created(self, data: Payload) -> None:
         """Bring a new message, as it is by now; the agent's own and Discord's notices are dropped."""
-        now = self._clock.now()
-        message = self._early.created(data, now)
+        await self._create(data)
+        self.heard(int(data["channel_id"]), int(data["id"]))
+
+    async def _create(self, data: Payload) -> None:
+        message = self._early.created(data, self._clock.now())
         if message is None or message.get("type", 0) not in SAID or self.is_own(message):
             return
         author = self.author(message)
@@ -186,8 +195,15 @@ class Incoming:
         await self._bring(ReactionAdded(PLATFORM, event_id, str(data["message_id"]), *place, author, emoji, now))
 
     async def _bring(self, event: Event) -> None:
-        """Give an event to the core; one that it could not take is found again in the history."""
-        await self._host.receive(event)
+        """Give an event to the core, again and again while its database is away; what waits behind it keeps its order."""
+        while True:
+            try:
+                await self._host.receive(event)
+            except StoreError as error:
+                log.warning("event_waits_for_database", event_id=event.event_id, reason=str(error))
+                await asyncio.sleep(_PAUSE)
+            else:
+                return
 
 
 def agent_key(agent_id: int) -> ParticipantKey:

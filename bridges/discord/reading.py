@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from agent.events import Attachment
     from agent.places import ChannelRef, ServerRef
     from bridges.discord.client import DiscordClient
-    from bridges.discord.guilds import Guilds
     from bridges.discord.incoming import Incoming
 
 MOST: Final = 100
@@ -30,9 +29,8 @@ MOST: Final = 100
 class Reading:
     """Reads history and files."""
 
-    def __init__(self, client: DiscordClient, guilds: Guilds, incoming: Incoming, host: BridgeHost) -> None:
+    def __init__(self, client: DiscordClient, incoming: Incoming, host: BridgeHost) -> None:
         self._client = client
-        self._guilds = guilds
         self._incoming = incoming
         self._host = host
 
