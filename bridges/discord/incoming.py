@@ -195,7 +195,7 @@ class Incoming:
         await self._bring(ReactionAdded(PLATFORM, event_id, str(data["message_id"]), *place, author, emoji, now))
 
     async def _bring(self, event: Event) -> None:
-        """Give an event to the core, again and again while its database is away; what waits behind it keeps its order."""
+        """Give an event to the core, again and again while its database is away; the order of the channel is kept."""
         while True:
             try:
                 await self._host.receive(event)
