@@ -13,7 +13,18 @@ from agent.testing.fake_posting import Posting
 
 HERE = Path(__file__)
 PAGE = (HERE.parents[2] / "docs" / "testing-plugins.md").read_text("utf-8")
-FOR_BRIDGES = {"fetch", "observe", "connect", "disconnect", "bring", "post", "find", "listener", "capabilities", "settled"}
+FOR_BRIDGES = {
+    "fetch",
+    "observe",
+    "connect",
+    "disconnect",
+    "bring",
+    "post",
+    "find",
+    "listener",
+    "capabilities",
+    "settled",
+}
 """What the fake bridge asks for; a test does not."""
 
 
