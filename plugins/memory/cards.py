@@ -142,20 +142,25 @@ def _subjects(memory_id: int | None, account_id: int | None, user_id: int | None
     )
 
 
+def disclosure_lines(name: str, locale: str) -> tuple[str, ...]:
+    """Return what a person is told once."""
+    return (
+        translate(locale, "{name}: I keep what seems worth knowing about the people here.", name=name),
+        translate(
+            locale,
+            "/personal memories list shows what I keep about you, /privacy set partial stops it, "
+            "and /privacy forget-me deletes it.",
+        ),
+    )
+
+
 def _disclosure(wording: Wording, audience: Audience, subjects: Subjects) -> Card:
     """Return what a person is told once, when something about them is kept for the first time."""
     name = one_line(wording.user)
     return Card(
         CardKind.DISCLOSURE,
         translate(wording.locale, "About memory"),
-        (
-            translate(wording.locale, "{name}: I keep what seems worth knowing about the people here.", name=name),
-            translate(
-                wording.locale,
-                "/personal memories list shows what I keep about you, /privacy set partial stops it, "
-                "and /privacy forget-me deletes it.",
-            ),
-        ),
+        disclosure_lines(name, wording.locale),
         about=name,
         audience=audience,
         subjects=subjects,

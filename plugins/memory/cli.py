@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -32,6 +31,9 @@ PersonaFilter = Annotated[
 ]
 _MOST_ID: Final = 2**63 - 1
 _WIDTH: Final = 200
+
+type Choose = Callable[[Sequence[dict[str, Any]]], Sequence[dict[str, Any]]]
+"""Picks rows of those that were read, and puts them in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,14 @@ def list_memories(
     asked = Asked(config, data, server, user, persona, now, "isthmus memory list")
 
     async def work(at: Found) -> int:
-        return _print(await _read(at, asked), as_json=as_json)
+        return _print(await _read(at, asked), _where(at, asked), as_json=as_json)
 
     return _run(asked, work)
 
 
 @app.command("search")
 def search(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="Words that a memory must hold, all of them.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for.")],
     config: ConfigOption = None,
     data: DataOption = None,
     server: ServerOption = None,
@@ -88,15 +90,19 @@ def search(
     now: NowOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Show those that hold every word of TEXT, in any case and form."""
+    """Show those that hold words of TEXT, or words written almost alike, the best first."""
+    from plugins.memory.finding import lexical_scores
+
     asked = Asked(config, data, server, user, persona, now, "isthmus memory search")
-    words = _folded(text).split()
-    if not words:
+    if not text.strip():
         raise CallRefused("TEXT cannot be empty")
 
+    def best(rows: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+        scores = lexical_scores(text, [row["content"] for row in rows])
+        return [rows[place] for place in sorted(scores, key=lambda place: (-scores[place], place))]
+
     async def work(at: Found) -> int:
-        found = await _read(at, asked, lambda one: all(word in _folded(one["content"]) for word in words))
-        return _print(found, as_json=as_json)
+        return _print(await _read(at, asked, best), _where(at, asked), as_json=as_json)
 
     return _run(asked, work)
 
@@ -228,7 +234,7 @@ async def _find(agent: Agent, settings: MemorySettings, asked: Asked) -> Found:
 
 
 async def _read(
-    at: Found, asked: Asked, wanted: Callable[[dict[str, Any]], bool] = lambda _: True, memory_id: int | None = None
+    at: Found, asked: Asked, choose: Choose = lambda rows: rows, memory_id: int | None = None
 ) -> Sequence[dict[str, Any]]:
     """Return memories as data, and write down for the people whom they are about that an operator looked."""
     from plugins.memory.cli_rows import memories, record_looks
@@ -237,7 +243,7 @@ async def _read(
     server_id = None if asked.user is not None and asked.server is None else at.server_id
     days = at.settings.decay.days if at.settings.decay.enabled else None
     rows = await memories(core.store, (server_id, at.user_id, memory_id, at.lineage_id), core.clock.now(), days)
-    found = [row for row in rows if wanted(row)]
+    found = choose(rows)
     await record_looks(core.audit, found, asked.via, core.clock.now())
     return found
 
@@ -248,11 +254,17 @@ def _figures(settings: MemorySettings) -> dict[str, Any]:
     return {**settings.model_dump(exclude={"decay"}), "decay_enabled": decay.enabled, "decay_days": decay.days}
 
 
-def _print(found: Sequence[dict[str, Any]], *, as_json: bool) -> int:
+def _where(at: Found, asked: Asked) -> str:
+    """Return why nothing may be found there."""
+    unknown = asked.server is not None and at.server_id is None
+    return f": nobody has entered the server {asked.server} yet" if unknown else ""
+
+
+def _print(found: Sequence[dict[str, Any]], where: str, *, as_json: bool) -> int:
     if as_json:
         print_json(found)
     elif not found:
-        print_line("nothing is remembered there")
+        print_line(f"nothing is remembered there{where}")
     else:
         rows = [(str(one["memory_id"]), one["scope"], _state(one), one["content"][:_WIDTH]) for one in found]
         print_table(("id", "scope", "state", "content"), rows)
@@ -272,7 +284,3 @@ def _cell(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "-"
     return "-" if value is None else str(value)
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()

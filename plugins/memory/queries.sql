@@ -56,6 +56,11 @@ SELECT content, raise_revision('user:' || user_id) FROM gone WHERE personal_memo
 -- Notes, under the lock, that a person was told that the agent remembers.
 UPDATE accounts SET disclosed_at = $2 WHERE account_id = $1 AND disclosed_at IS NULL;
 
+-- name: tell_once
+-- Notes that a person is told that the agent remembers; a row when none of their accounts was told before.
+UPDATE accounts SET disclosed_at = $2 WHERE account_id = $1 AND disclosed_at IS NULL AND memory_is_untold(account_id)
+RETURNING true AS is_first;
+
 -- name: count_saves
 -- How many memories an account had the model save since a moment; those of a file are not the model's.
 SELECT count(*) FROM memory_events

@@ -200,6 +200,11 @@ class MemoryRepository:
         """Note that a person was told that the agent remembers, under `lock_to_tell`."""
         await conn.execute(QUERIES["set_told"], account_id, now)
 
+    async def tell_once(self, account_id: int, now: datetime) -> bool:
+        """Note that a person is told that the agent remembers; tell whether it is for the first time."""
+        async with self._store.connection() as conn:
+            return bool(await conn.fetchval(QUERIES["tell_once"], account_id, now))
+
     async def count_saves(self, account_id: int, since: datetime) -> int:
         """Return how many memories an account had saved since then."""
         async with self._store.connection() as conn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,8 @@ from agent.commands import Command, CommandReply, Invocation, Option, OptionKind
 from agent.contracts.memory import MemoryRead, MemoryScope
 from agent.files import FileRefused, ReplyFile
 from agent.identity.names import normalise
+from agent.text import one_line
+from plugins.memory.cards import disclosure_lines
 from plugins.memory.rules import admits
 from plugins.memory.transfer.entries import MAX_FILE, ImportRefused
 from plugins.memory.transfer.export import Reach
@@ -132,7 +135,11 @@ class TransferCommands:
         """Take over memories about whoever asks."""
         if call.account.user_id is None:
             return _nobody(call)
-        return await self._import(call, takes_server=False, user_id=call.account.user_id)
+        reply = await self._import(call, takes_server=False, user_id=call.account.user_id)
+        if not reply.ok or not await self._transfers.tell_once(call.account.account_id):
+            return reply
+        told = disclosure_lines(one_line(call.account.display_name), call.locale)
+        return replace(reply, text="\n".join((reply.text, *told)))
 
     async def _import(self, call: Invocation, *, takes_server: bool, user_id: int | None) -> CommandReply:
         file = call.options["file"]

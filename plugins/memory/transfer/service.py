@@ -47,9 +47,14 @@ class Transfers:
     def __init__(self, personas: Personas, writing: Writing, audit: Audit) -> None:
         self.guards = writing.guards
         self._personas = personas
+        self._writing = writing
         self.repository = TransferRepository(writing.store, personas)
         self.exporter = Exporter(self.repository, writing.repository, writing.guards, audit, writing.clock)
         self.importer = Importer(writing, self.repository, audit)
+
+    async def tell_once(self, account_id: int) -> bool:
+        """Note that a person is told that the agent remembers; tell whether it is for the first time."""
+        return await self._writing.repository.tell_once(account_id, self._writing.clock.now())
 
     async def lineage(self, server_id: int, persona: str) -> int:
         """Return the lineage of a persona by its name.

@@ -69,12 +69,15 @@ def test_what_is_remembered_is_listed_searched_and_shown(run: Run) -> None:
     assert contents(data(run, "list", "--user", "max", "--server", "home")) == [GAMES, TEA]
     assert contents(data(run, "list", "--persona", "Isthmus")) == [GAMES]
     assert contents(data(run, "search", "FRIDAY game")) == [GAMES]
+    assert contents(data(run, "search", "gaming on fridays")) == [GAMES]
     assert data(run, "search", "dragons") == []
     assert data(run, "list", "--server", "nowhere") == []
     assert data(run, "show", str(game["memory_id"])) == game
     code, out, _ = run("memory", "list")
     assert (code, out) == (0, f"{game['memory_id']}\tserver\t0 d\t{GAMES}\n")
-    assert run("memory", "list", "--server", "nowhere")[1] == "nothing is remembered there\n"
+    nothing = "nothing is remembered there: nobody has entered the server nowhere yet\n"
+    assert run("memory", "list", "--server", "nowhere")[1] == nothing
+    assert run("memory", "search", "dragons")[1] == "nothing is remembered there\n"
     acts = json.loads(run("privacy", "audit", "max", "--json")[1])
     assert {(act["via"], act["by_operator"]) for act in acts} == {("isthmus memory list", True)}
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from agent.commands import CommandReply, Invocation, OptionKind, Rights
+from agent.contracts.cards import CardKind
 from agent.identity.keys import ParticipantKind
 from plugins.memory.transfer.commands import TransferCommands
 from tests.plugins.memory.stage import BACKROOM, DIRECT, DIRECT_CHANNEL, Stage, author
@@ -116,3 +117,26 @@ async def test_who_has_no_user_row_has_none(traffic: Traffic, command: str) -> N
     bridged = author("Mati", ParticipantKind.MATRIX_USER)
     reply = await run(traffic, *PERSONAL, command, who=bridged, file=given({}))
     assert (reply.ok, reply.text) == (False, "You have no personal memories: only a linked account can own them.")
+
+
+async def test_whoever_imports_about_themselves_is_told_once(traffic: Traffic, stage: Stage) -> None:
+    async with stage.store.connection() as conn:
+        await conn.execute("UPDATE accounts SET disclosed_at = NULL")
+    file = [{"id": "a", "memory": "likes tea", "user_id": "ana"}]
+    first = await run(traffic, *PERSONAL, "import", file=given(file))
+    assert (first.ok, "Ana: I keep what" in first.text) == (True, True)
+    assert "/privacy forget-me" in first.text
+    assert "I keep what" not in (await run(traffic, *PERSONAL, "import", file=given(file))).text
+    refused = await run(traffic, *PERSONAL, "import", who=BEN, file=given([{"memory": ""}]))
+    assert (refused.ok, "I keep what" in refused.text) == (False, False)
+    await stage.create(await stage.context(ANA), "{user} likes cake", "me")
+    assert [card.kind for card in stage.effects.cards] == [CardKind.SAVED]
+
+
+async def test_an_import_by_others_leaves_it_to_the_next_save_to_tell(traffic: Traffic, stage: Stage) -> None:
+    await stage.enter(BEN)
+    about = {"platform": "console", "id": BEN.key.id, "name": "Ben"}
+    taken = await run(traffic, "memories", "import", file=given(file_of({"content": "{user} hosts", "about": about})))
+    assert (taken.ok, "I keep what" in taken.text) == (True, False)
+    await stage.create(await stage.context(ANA, BEN), "{user} likes cake", "Ben")
+    assert [card.kind for card in stage.effects.cards] == [CardKind.SAVED, CardKind.DISCLOSURE]
