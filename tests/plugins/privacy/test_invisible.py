@@ -187,3 +187,24 @@ async def test_what_they_wait_for_is_not_told_to_others_either(room: Room) -> No
     """A level that is set while a turn of somebody else runs holds for the next one at the latest."""
     await asyncio.gather(hide(room), room.asks("who is here?"))
     assert names_them(await room.asks("who is here now?")) == []
+
+
+async def test_of_somebody_partial_there_is_a_name_and_a_mention_and_no_more(room: Room) -> None:
+    await room.save("{user} likes marzipan", "me", who="zeph")
+    await room.save("{user} plays chess", who="zeph")
+    assert "marzipan" in await room.asks("what does Zephyrine like?")
+    assert (await room.platform.run_command("zeph", "privacy", "set", level="partial", channel="@zeph")).ok
+    shown = await room.asks("what does Zephyrine like?")
+    assert '"handle": "@{zephyrine}"' in shown
+    assert WORDS in shown  # what they say is read
+    assert [word for word in ("marzipan", "chess") if word in shown] == []
+    listed = await room.platform.run_command("max", "memories", "list")
+    assert "chess" not in listed.text
+    for content, target in (("{user} likes nougat", NAME), ("{user} likes nougat", "me")):
+        result = await room.save(content, target, who="ana" if target == NAME else "zeph")
+        assert result["status"] == "memory_save_failed_privacy_restricted"
+    result = await room.save("{user} plays go", who="zeph")
+    assert result["status"] == "memory_save_failed_privacy_restricted"
+    room.model.say("hello @{zephyrine}")
+    answer = await room.platform.ask("ana", "greet them")
+    assert room.platform.pinged(answer) == {"zeph"}
