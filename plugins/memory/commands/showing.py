@@ -202,9 +202,8 @@ class Showing:
 
 def _told(locale: str, memory: Memory, told: Provenance, subject: str) -> list[str]:
     """Return the lines of `why`: who, where, when, which message, which tool."""
-    where = " ".join(
-        [f"#{one_line(told.channel or memory.source_channel_id or '?')}", f"({one_line(told.server or told.platform)})"]
-    )
+    channel, server = told.channel or memory.source_channel_id, one_line(told.server or told.platform)
+    where = server if channel is None else f"#{one_line(channel)} ({server})"
     about = (told.server or told.platform) if subject == NOBODY else subject
     origin = translate(locale, _ORIGINS.get(told.origin, told.origin))
     audience = translate(locale, _AUDIENCES[memory.audience.value])

@@ -101,7 +101,8 @@ class Importer:
                 written = True
         if written:
             self._committed(run, owners)
-        return Imported(parsed.source, run.lines, parsed.notes, run.removed, written)
+        lines = run.lines if written else _undone(run)
+        return Imported(parsed.source, lines, parsed.notes, run.removed, written)
 
     async def _plan(self, parsed: Parsed, target: Target, now: datetime) -> list[Planned]:
         """Check every entry.
@@ -219,6 +220,12 @@ def _planned(parsed: Parsed, target: Target, known: Known, limit: int, now: date
     if faults:
         raise ImportRefused(*faults)
     return planned
+
+
+def _undone(run: _Run) -> list[Line]:
+    """Return the report of what was rolled back: without the ids that nothing has."""
+    made = frozenset(memory_id for moments in run.fresh.values() for memory_id in moments)
+    return [replace(line, memory_id=None) if line.memory_id in made else line for line in run.lines]
 
 
 def _replaces_soundly(lines: Sequence[Line]) -> bool:

@@ -35,6 +35,7 @@ class Line:
     entry: Entry
     became: Became
     memory_id: int | None = None
+    """None for what was not saved in the end."""
     reason: str = ""
     forgotten_id: int | None = None
     """The memory that gave way; its text may be more than whoever imports may know."""
@@ -47,8 +48,14 @@ class Line:
             Became.KNOWN: f"already known as {self.memory_id}",
             Became.REFUSED: f"left out: {self.reason}",
             Became.FULL: f"left out: {self.reason}",
-        }[self.became]
-        return f"entry {self.entry.number} ({self.entry.where}) “{_short(self.entry.content)}”: {what}"
+        }
+        if self.memory_id is None:
+            what |= {
+                Became.SAVED: "would be saved",
+                Became.EVICTED: f"would be saved; for it {self.forgotten_id} would be forgotten",
+                Became.KNOWN: "says the same as an entry before it",
+            }
+        return f"entry {self.entry.number} ({self.entry.where}) “{_short(self.entry.content)}”: {what[self.became]}"
 
     def data(self) -> dict[str, Any]:
         """Return the same as data."""

@@ -269,3 +269,10 @@ async def test_a_mention_is_shown_as_the_name_of_whom_it_means(stage: Stage, cou
     assert "works with @Ben [" in (await counter.run("personal memories list")).text
     await stage.set_privacy(BEN, PrivacyLevel.FULL)
     assert "Ben" not in (await counter.run("memories list")).text
+
+
+async def test_why_names_no_channel_where_none_is_known(stage: Stage, counter: Counter) -> None:
+    memory_id = await learned(stage, "a fact")
+    async with stage.store.connection() as conn:
+        await conn.execute("UPDATE server_memories SET source_channel_id = NULL, origin = 'import'")
+    assert "Where: home" in (await counter.run("memories why", id=memory_id)).text.splitlines()

@@ -140,3 +140,16 @@ async def test_an_import_by_others_leaves_it_to_the_next_save_to_tell(traffic: T
     assert (taken.ok, "I keep what" in taken.text) == (True, False)
     await stage.create(await stage.context(ANA, BEN), "{user} likes cake", "Ben")
     assert [card.kind for card in stage.effects.cards] == [CardKind.SAVED, CardKind.DISCLOSURE]
+
+
+async def test_what_was_only_tried_has_no_ids(traffic: Traffic, stage: Stage) -> None:
+    await stage.create(await stage.context(ANA), "old")
+    twice = given(file_of({"content": "new"}, {"content": "new!"}))
+    asked = await run(traffic, "memories", "import", file=twice, mode="replace")
+    assert "sure=yes" in asked.text
+    assert asked.text.splitlines()[-1].endswith("“new”: would be saved")
+    assert asked.text.splitlines()[-2].endswith("“new!”: says the same as an entry before it")
+    assert asked.data is not None
+    assert [entry["memory_id"] for entry in asked.data["entries"]] == [None, None]
+    done = await run(traffic, "memories", "import", file=twice, mode="replace", sure=True)
+    assert "“new”: saved as " in done.text
