@@ -51,6 +51,7 @@ class Talking:
         stickers: Sequence[JSON] = (),
         poll: Mapping[str, Any] | None = None,
         forward: Message | None = None,
+        kind: int = 0,
     ) -> Message:
         """Let a person, or another bot, say something.
 
@@ -65,6 +66,7 @@ class Talking:
             stickers: What `Guild.sticker` gave.
             poll: A poll as the API takes it.
             forward: A message that is forwarded; then there is no text.
+            kind: Discord's type of message when it is not an ordinary one: 6 something was pinned, 7 somebody came.
 
         Raises:
             NotOffered: they may not speak there.
@@ -82,6 +84,7 @@ class Talking:
             allowed_mentions=None if ping else {"parse": ["users", "roles", "everyone"], "replied_user": False},
             sticker_ids=tuple(int(one["id"]) for one in stickers),
             poll=poll,
+            kind=kind,
         )
         return posting.post(self.core, place, self.core.world.user(user.id), draft)
 
@@ -156,6 +159,19 @@ class Talking:
         )
         looks = {"username": username, "avatar_url": avatar}
         return hooks.execute(self.core, webhook, place, draft, looks=looks)
+
+    def webhooks(self, channel: Channel) -> list[Webhook]:
+        """All webhooks of a channel, the bot's too."""
+        return [one for one in self.core.world.webhooks.values() if one.channel_id == channel.id]
+
+    def remove_webhook(self, webhook: Webhook) -> None:
+        """Let a person delete a webhook; what it said stays."""
+        del self.core.world.webhooks[webhook.id]
+        hooks.told(self.core, webhook)
+
+    def forget_nonces(self) -> None:
+        """Let the few minutes pass in which Discord knows a nonce again."""
+        self.core.world.nonces.clear()
 
     # Places
 

@@ -42,7 +42,8 @@ class World:
         self.emojis: dict[int, list[JSON]] = {}
         self.files: dict[str, tuple[bytes, str]] = {}
         """What the CDN serves: path → bytes and content type."""
-        self.nonces: dict[tuple[int, str], int] = {}
+        self.nonces: dict[str, tuple[int, int]] = {}
+        """The bot's nonces: channel and id of the message; Discord forgets them after a few minutes."""
 
     def user(self, user_id: int) -> User:
         if user_id not in self.users:

@@ -59,16 +59,18 @@ def send(core: Core, call: Request) -> JSON:
     made = draft(body, call.uploads)
     require_sending(core, found, *needs(made))
     _reachable(core, found)
-    key = (found.id, made.nonce or "")
-    if made.nonce and body.get("enforce_nonce") and key in core.world.nonces:
-        known = core.world.messages.get(found.id, {}).get(core.world.nonces[key])
-        if known is not None:
-            return core.shown(known) | {"nonce": body["nonce"]}
+    if body.get("enforce_nonce") and (known := _same_nonce(core, made.nonce)) is not None:
+        return core.shown(known) | {"nonce": body["nonce"]}
     sent = posting.post(core, found, core.world.bot, made)
     if made.nonce:
-        core.world.nonces[key] = sent.id
-    answer = core.shown(sent)
-    return answer | ({"nonce": body["nonce"]} if made.nonce else {})
+        core.world.nonces[made.nonce] = (found.id, sent.id)
+    return core.shown(sent) | ({"nonce": body["nonce"]} if made.nonce else {})
+
+
+def _same_nonce(core: Core, nonce: str | None) -> Message | None:
+    """The bot's message with that nonce, whatever its channel."""
+    channel_id, message_id = core.world.nonces.get(nonce or "", (0, 0))
+    return core.world.messages.get(channel_id, {}).get(message_id)
 
 
 def _reachable(core: Core, found: Channel) -> None:
