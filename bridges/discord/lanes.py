@@ -44,6 +44,9 @@ class Lanes:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        # A task that is cancelled before its first step leaves nothing tidy.
+        self._tasks.clear()
+        self._waiting.clear()
 
     async def _run(self, key: int) -> None:
         waiting = self._waiting[key]
