@@ -33,7 +33,7 @@ def peelings(name: str, affixes: Iterable[str] = ()) -> tuple[str, ...]:
     An affix stands at either end, in any letter case, and never inside a word: `san` is peeled off `Ana-san`, not off
     `Susan`. One in a script without letter case, as Japanese, needs nothing that joins it.
     """
-    known = sorted(filter(None, map(_bare, affixes)), key=lambda affix: (-len(affix), affix))
+    known = sorted(filter(None, map(bare_affix, affixes)), key=lambda affix: (-len(affix), affix))
     found: dict[str, None] = {}
     waiting = [name.strip()]
     while waiting and len(found) < _MOST:
@@ -62,6 +62,6 @@ def _joint(rest: str, affix: str) -> int | None:
     return 0 if affix.lower() == affix.upper() else None
 
 
-def _bare(affix: str) -> str:
+def bare_affix(affix: str) -> str:
     """Return an affix in the form under which names are compared, without what joins it to a name."""
     return re.sub(rf"^{_JOINT.pattern}|{_JOINT.pattern}$", "", normalise(affix))

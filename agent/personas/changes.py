@@ -14,6 +14,7 @@ from agent.personas.repository import NO_AVATAR, QUERIES
 from agent.personas.rules import (
     Draft,
     PersonaRefused,
+    check_affixes,
     check_avatar,
     check_lineage,
     check_name,
@@ -119,6 +120,11 @@ class PersonaChanges:
             return await self._set(
                 scene, "set_triggers", persona, list(check_triggers(triggers, scene.others(persona)))
             )
+
+    async def set_affixes(self, server_id: int, name: str, affixes: Sequence[str]) -> Changed:
+        """Give a persona other words that it puts around people's names, or none."""
+        async with self._scene(server_id) as scene:
+            return await self._set(scene, "set_affixes", scene.find(name), list(check_affixes(affixes)))
 
     async def make_default(self, server_id: int, name: str) -> Changed:
         """Make a persona the default one; `before` is who it was until now. No lineage changes."""

@@ -10,7 +10,7 @@ from agent.commands import Command, CommandReply, Invocation, Option, Rights
 from agent.identity.directory import is_hidden
 from agent.personas.changes import Changed, PersonaChanges
 from agent.personas.keeping import kept_in, kept_text
-from agent.personas.rules import Draft, PersonaRefused, find, split_triggers
+from agent.personas.rules import Draft, PersonaRefused, find, split_words
 from agent.personas.showing import as_data, details, headline, sharers
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ _WITH: Final = Option(
 _AVATAR: Final = Option("address", N_("The address of a picture, or none; left out: it is shown."), required=False)
 _TRIGGERS: Final = Option(
     "triggers", N_("Words that call it, with commas between them, or none; left out: they are shown."), required=False
+)
+_AFFIXES: Final = Option(
+    "affixes",
+    N_("What it puts before or behind names, as master or -chan, with commas, or none; left out: it is shown."),
+    required=False,
 )
 
 
@@ -56,6 +61,9 @@ class PersonaCommands:
             self._command("avatar", N_("Show or change the picture of a persona."), self.avatar, _NAME, _AVATAR),
             self._command(
                 "triggers", N_("Show or change the words that call a persona."), self.triggers, _NAME, _TRIGGERS
+            ),
+            self._command(
+                "affixes", N_("Show or change what a persona puts around names."), self.affixes, _NAME, _AFFIXES
             ),
             self._command("reset", N_("Make the default persona what the operator has set."), self.reset),
             self._command("delete", N_("Delete a persona; its memories stay with its lineage."), self.delete, _NAME),
@@ -152,7 +160,7 @@ class PersonaCommands:
         if typed is None:
             persona = find(await self._personas(call), call.options["name"])
         else:
-            given = split_triggers(typed)
+            given = split_words(typed)
             persona = (await self._changes.set_triggers(_server(call), call.options["name"], given)).after
         if not persona.triggers:
             text = translate(call.locale, "Nothing but its name calls {name}.", name=persona.nickname)
@@ -160,6 +168,26 @@ class PersonaCommands:
             words = ", ".join(persona.triggers)
             text = translate(
                 call.locale, "{name} is called by its name and by {triggers}.", name=persona.nickname, triggers=words
+            )
+        return await self._reply(call, persona, text)
+
+    async def affixes(self, call: Invocation) -> CommandReply:
+        """Show or change what stands around people's names when the persona says them."""
+        typed = call.options.get("affixes")
+        if typed is None:
+            persona = find(await self._personas(call), call.options["name"])
+        else:
+            given = split_words(typed)
+            persona = (await self._changes.set_affixes(_server(call), call.options["name"], given)).after
+        if not persona.affixes:
+            text = translate(call.locale, "{name} puts nothing around names.", name=persona.nickname)
+        else:
+            words = ", ".join(persona.affixes)
+            text = translate(
+                call.locale,
+                "{name} puts around names: {affixes}",
+                name=persona.nickname,
+                affixes=words,
             )
         return await self._reply(call, persona, text)
 

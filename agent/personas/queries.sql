@@ -1,6 +1,6 @@
 -- name: personas_of_server
 -- Every persona of a server: the default one first, then the elder.
-SELECT persona_id, server_id, persona_lineage_id, nickname, prompt, avatar, triggers, is_default
+SELECT persona_id, server_id, persona_lineage_id, nickname, prompt, avatar, triggers, affixes, is_default
 FROM personas
 WHERE server_id = $1
 ORDER BY is_default DESC, persona_id;
@@ -37,6 +37,10 @@ UPDATE personas SET avatar = $2 WHERE persona_id = $1;
 -- Under the server's lock: gives a persona other triggers.
 UPDATE personas SET triggers = $2 WHERE persona_id = $1;
 
+-- name: set_affixes
+-- Under the server's lock: gives a persona other words that it puts around people's names.
+UPDATE personas SET affixes = $2 WHERE persona_id = $1;
+
 -- name: set_lineage
 -- Under the server's lock: lets a persona share the memories of a lineage.
 UPDATE personas SET persona_lineage_id = $2 WHERE persona_id = $1;
@@ -58,7 +62,8 @@ DELETE FROM personas WHERE persona_id = $1 AND NOT is_default;
 
 -- name: reset
 -- Under the server's lock: the default persona is again as the deployment has set it.
-UPDATE personas SET nickname = NULL, prompt = NULL, avatar = NULL, triggers = NULL WHERE persona_id = $1 AND is_default;
+UPDATE personas SET nickname = NULL, prompt = NULL, avatar = NULL, triggers = NULL, affixes = '{}'
+WHERE persona_id = $1 AND is_default;
 
 -- name: persona_of_message
 -- Which persona of a server said a message of the agent's.

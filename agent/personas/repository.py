@@ -119,5 +119,6 @@ class Personas:
             avatar=avatar or None,
             triggers=tuple(self.defaults.triggers if triggers is None else triggers),
             is_default=row["is_default"],
+            affixes=tuple(row["affixes"]),
             is_renamed=row["is_default"] and nickname not in {None, self.defaults.name},
         )

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from agent.catalog import N_, fill
 from agent.contracts.people import GLOBAL_LINEAGE
+from agent.identity.affixes import bare_affix
 from agent.identity.handles import RESERVED, base_handle
 from agent.identity.names import normalise, shown_name
 from agent.personas.calling import named
@@ -27,10 +28,13 @@ AVATAR_LIMIT: Final = 2_000
 TRIGGER_LIMIT: Final = 64
 """Characters of one trigger."""
 MOST_TRIGGERS: Final = 20
+AFFIX_LIMIT: Final = 32
+"""Characters of what a persona puts before or behind a name."""
+MOST_AFFIXES: Final = 10
 MOST_PERSONAS: Final = 50
 """Personas of one server."""
 NONE_WORD: Final = "none"
-"""Typed where a picture or the triggers shall be taken away."""
+"""Typed where a picture, the triggers or the affixes shall be taken away."""
 _SHORTEST_TRIGGER: Final = 2
 
 
@@ -114,8 +118,8 @@ def check_avatar(text: str) -> str | None:
     return address
 
 
-def split_triggers(text: str) -> tuple[str, ...]:
-    """Return the triggers of a text in which commas stand between them; none for `none`."""
+def split_words(text: str) -> tuple[str, ...]:
+    """Return the triggers or affixes of a text in which commas stand between them; none for `none`."""
     found = tuple(part.strip() for part in text.split(",") if part.strip())
     return () if [part.casefold() for part in found] == [NONE_WORD] else found
 
@@ -139,6 +143,27 @@ def check_triggers(texts: Sequence[str], others: Iterable[Persona]) -> tuple[str
         kept.setdefault(word, trigger)
     if len(kept) > MOST_TRIGGERS:
         raise PersonaRefused(N_("A persona has at most {limit} triggers."), limit=MOST_TRIGGERS)
+    return tuple(kept.values())
+
+
+def check_affixes(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return what a persona puts around people's names as it is kept, each once.
+
+    Raises:
+        PersonaRefused: there are too many, or one is empty or too long.
+    """
+    kept: dict[str, str] = {}
+    for text in texts:
+        affix = shown_name(text)
+        if not bare_affix(affix) or len(affix) > AFFIX_LIMIT:
+            raise PersonaRefused(
+                N_("What stands before or behind names has between 1 and {limit} characters."), limit=AFFIX_LIMIT
+            )
+        kept.setdefault(normalise(affix), affix)
+    if len(kept) > MOST_AFFIXES:
+        raise PersonaRefused(
+            N_("A persona has at most {limit} words that stand before or behind names."), limit=MOST_AFFIXES
+        )
     return tuple(kept.values())
 
 

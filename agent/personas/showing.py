@@ -21,6 +21,7 @@ def as_data(persona: Persona) -> dict[str, Json]:
         "is_default": persona.is_default,
         "avatar": persona.avatar,
         "triggers": list(persona.triggers),
+        "affixes": list(persona.affixes),
         "prompt": persona.prompt,
     }
 
@@ -48,4 +49,6 @@ def details(persona: Persona, personas: Sequence[Persona], locale: str) -> str:
     lines = [headline(persona, personas, locale)]
     if persona.avatar:
         lines.append(translate(locale, "Picture: {avatar}", avatar=persona.avatar))
+    if persona.affixes:
+        lines.append(translate(locale, "Around names: {affixes}", affixes=", ".join(persona.affixes)))
     return "\n".join([*lines, "", persona.prompt])

@@ -70,6 +70,7 @@ CHANGES: dict[str, Change] = {
     "prompt": lambda changes, server_id: changes.set_prompt(server_id, "Otto", "Be kind."),
     "avatar": lambda changes, server_id: changes.set_avatar(server_id, "Otto", "none"),
     "triggers": lambda changes, server_id: changes.set_triggers(server_id, "Otto", ["captain"]),
+    "affixes": lambda changes, server_id: changes.set_affixes(server_id, "Otto", ["master"]),
     "default": lambda changes, server_id: changes.make_default(server_id, "Otto"),
     "reset": lambda changes, server_id: changes.reset(server_id),
     "share": lambda changes, server_id: changes.share_with(server_id, "Otto", "Isthmus"),

@@ -75,6 +75,7 @@ async def test_only_managers_may(house: House) -> None:
         "share-lineage",
         "avatar",
         "triggers",
+        "affixes",
         "delete",
     ):
         reply = await house.run(word, who="ana", name="Otto", prompt="x", new_name="x")
@@ -105,6 +106,19 @@ async def test_a_persona_is_made_shown_and_changed(house: House) -> None:
     assert (await house.run("triggers", name="ben")).text == "Ben is called by its name and by captain, aye."
     assert (await house.run("triggers", name="ben", triggers="none")).text == "Nothing but its name calls Ben."
     assert "Be kind." in await house.prompt("Ben")
+
+
+async def test_what_a_persona_puts_around_names(house: House) -> None:
+    await house.run("create", name="Otto", prompt="You are {bot}.")
+    assert (await house.run("affixes", name="otto")).text == "Otto puts nothing around names."
+    reply = await house.run("affixes", name="otto", affixes="master, -chan, Master")
+    assert reply.text == "Otto puts around names: master, -chan"
+    assert (reply.data or {})["affixes"] == ["master", "-chan"]
+    assert "\nAround names: master, -chan\n" in (await house.run("show", name="otto")).text
+    refused = await house.run("affixes", name="otto", affixes="-, master")
+    assert (refused.ok, refused.text) == (False, "What stands before or behind names has between 1 and 32 characters.")
+    assert (await house.run("affixes", name="otto")).text == "Otto puts around names: master, -chan"
+    assert (await house.run("affixes", name="otto", affixes="none")).text == "Otto puts nothing around names."
 
 
 async def test_what_cannot_be_is_said_and_changes_nothing(house: House) -> None:

@@ -9,6 +9,7 @@ from agent.identity.names import normalise
 from agent.personas.rules import (
     MOST_PERSONAS,
     PersonaRefused,
+    check_affixes,
     check_avatar,
     check_lineage,
     check_name,
@@ -16,7 +17,7 @@ from agent.personas.rules import (
     check_room,
     check_triggers,
     find,
-    split_triggers,
+    split_words,
 )
 
 MIRRI = Persona(1, 1, 1, "Mirri", "", None, ("fox", "master mirri"), is_default=True)
@@ -117,7 +118,7 @@ def test_what_is_no_picture(address: str) -> None:
     ],
 )
 def test_triggers_as_they_are_typed(typed: str, parts: tuple[str, ...]) -> None:
-    assert split_triggers(typed) == parts
+    assert split_words(typed) == parts
 
 
 def test_triggers_are_kept_once_in_their_order() -> None:
@@ -139,6 +140,21 @@ def test_triggers_are_kept_once_in_their_order() -> None:
 def test_triggers_that_cannot_be(triggers: list[str], says: str) -> None:
     with pytest.raises(PersonaRefused, match=says):
         check_triggers(triggers, BOTH)
+
+
+@pytest.mark.parametrize(
+    ("affixes", "says"),
+    [
+        ([" "], "between 1 and 32"),
+        (["-"], "between 1 and 32"),
+        (["\u200b"], "between 1 and 32"),
+        (["x" * 33], "between 1 and 32"),
+        ([f"word{number}" for number in range(11)], "at most 10 words"),
+    ],
+)
+def test_affixes_that_cannot_be(affixes: list[str], says: str) -> None:
+    with pytest.raises(PersonaRefused, match=says):
+        check_affixes(affixes)
 
 
 def test_there_is_room_for_so_many() -> None:
