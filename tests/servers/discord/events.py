@@ -101,7 +101,9 @@ def _everybody(world: World, event: Event) -> list[JSON]:
 def told_to(world: World, event: Event, intents: Intent, shard: tuple[int, int]) -> JSON | None:
     """What a session hears of `event`; None: nothing."""
     number, count = shard
-    if shard_of(event.guild_id, count) != number or needed(event) not in intents:
+    about_itself = event.name == "GUILD_MEMBER_UPDATE" and event.data["user"]["id"] == str(world.bot.id)
+    wanted = needed(event) in intents or about_itself
+    if shard_of(event.guild_id, count) != number or not wanted:
         return None
     if event.name == "GUILD_CREATE" and Intent.GUILD_PRESENCES in intents:
         return event.data | {"members": _everybody(world, event)}

@@ -1,5 +1,7 @@
 """Records as Discord writes them in JSON."""
 
+import hashlib
+
 from tests.servers.discord.ids import instant
 from tests.servers.discord.records import (
     JSON,
@@ -14,13 +16,18 @@ from tests.servers.discord.records import (
 from tests.servers.discord.world import World
 
 
+def picture(source: str | None) -> str | None:
+    """The hash by which Discord calls a picture that was given as an address or as data."""
+    return source if source is None or ":" not in source else hashlib.md5(source.encode()).hexdigest()  # noqa: S324
+
+
 def user(one: User) -> JSON:
     return {
         "id": str(one.id),
         "username": one.name,
         "global_name": one.global_name,
         "discriminator": "1234" if one.bot else "0",
-        "avatar": one.avatar,
+        "avatar": picture(one.avatar),
         "bot": one.bot,
         "public_flags": 0,
         "flags": 0,
@@ -201,7 +208,7 @@ def webhook(world: World, one: Webhook) -> JSON:
         "guild_id": str(one.guild_id),
         "channel_id": str(one.channel_id),
         "name": one.name,
-        "avatar": one.avatar,
+        "avatar": picture(one.avatar),
         "application_id": str(one.application_id) if one.application_id else None,
     }
     if one.user_id in world.users:

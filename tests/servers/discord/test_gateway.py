@@ -1,4 +1,8 @@
+import asyncio
 import json
+from collections.abc import Callable
+from functools import partial
+from random import Random
 from typing import Any
 
 import aiohttp
@@ -104,6 +108,24 @@ async def test_events_are_reordered_and_doubled(discord: LoopbackDiscord) -> Non
         await client.hears("message", 3)
 
 
+@pytest.mark.parametrize("seed", range(3))
+async def test_whatever_drops_each_message_is_heard_once_and_in_order(discord: LoopbackDiscord, seed: int) -> None:
+    guild = discord.guild()
+    mara, general = guild.member("mara"), guild.channel("general")
+    chance = Random(seed)
+    gateway = discord.gateway
+    ways: list[Callable[[], None]] = [gateway.drop, gateway.reconnect, partial(gateway.drop, 4000)]
+    async with running(discord) as client:
+        for number in range(60):
+            discord.say(mara, general, str(number))
+            if chance.random() < 0.15:
+                chance.choice(ways)()
+            await asyncio.sleep(chance.choice([0, 0.001, 0.01]))
+        await client.hears("message", 60)
+        assert texts(client) == [str(number) for number in range(60)]
+        assert [one["op"] for one in discord.gateway.received].count(2) == 1
+
+
 async def test_shards_hear_of_their_own_servers(discord: LoopbackDiscord) -> None:
     discord.core.shards = 2
     guilds = [discord.guild(f"Server {number}") for number in range(4)]
@@ -154,12 +176,15 @@ async def test_without_an_intent_its_events_do_not_come(discord: LoopbackDiscord
     mara, general = guild.member("mara"), guild.channel("general")
     async with running(discord, Client(intents=nextcord.Intents(guilds=True, guild_messages=True))) as client:
         guild.nick(mara, "M")
+        guild.nick(discord.bot, "The agent")
         discord.say(mara, discord.dm(mara), "direct")
         said = discord.say(mara, general, "hi")
         discord.react(mara, said, "👍")
         discord.delete(said)
         await client.hears("raw_message_delete")
         assert len(client.those("message")) == 1
+        assert [one.nick for one in client.those("member_update")] == [None]
+        assert client.guilds[0].me.nick == "The agent"
         assert client.those("raw_reaction_add") == client.those("raw_member_update") == []
 
 

@@ -128,6 +128,7 @@ async def test_webhooks_speak_in_channels_and_threads(discord: LoopbackDiscord) 
         heard = await client.hears("message")
         assert heard.webhook_id == webhook.id
         assert heard.author.name == "Ada"
+        assert await heard.author.display_avatar.read()
         await sent.edit(content="I am Ada L.")
         assert discord.messages(general)[0].content == "I am Ada L."
         await sent.delete()
