@@ -46,12 +46,9 @@ class Membership:
 
     async def join(self, *people: Author, server: str = "home", global_name: str | None = None) -> None:
         """Let people join a server, or be there under the names that they have now."""
-        members = [
-            Member(each.kind, each.external_id, each.display_name, global_name, each.username, is_bot=each.is_bot)
-            for each in people
-        ]
+        members = self._told(*people, global_name=global_name)
         self._servers[server].update({member.key: member for member in members})
-        await self._events.observe(MembersSeen(self._server(server), tuple(members)))
+        await self._events.observe(MembersSeen(self._server(server), members))
 
     async def leave(self, person: Author, *, server: str = "home") -> None:
         """Let somebody leave a server."""
@@ -77,6 +74,12 @@ class Membership:
         """Put the agent out of a server."""
         self._servers.pop(server, None)
         await self._events.observe(ServerLeft(self._server(server)))
+
+    def _told(self, *people: Author, global_name: str | None) -> tuple[Member, ...]:
+        return tuple(
+            Member(each.kind, each.external_id, each.display_name, global_name, each.username, is_bot=each.is_bot)
+            for each in people
+        )
 
     def _server(self, server: str) -> ServerRef:
         return server_ref(self._platform, server, "")

@@ -93,9 +93,10 @@ BEGIN
     RETURN v_server;
 END $$;
 
--- Members of a server with the names that they bear there, in one call for thousands of them. Locks in the order of
--- every write: accounts, users, server. Who was forgotten is left out until that person speaks again. A username or
--- a name without a value: a global name is taken away, a username that was not told stays.
+-- Members of a server with the names that they bear there, in one call for hundreds of them. Locks in the order of
+-- every write: accounts, users, server. Who was forgotten is left out until that person speaks again. A name without a
+-- value is taken away. Each row is looked up by index (LATERAL … OFFSET 0): nothing tells the planner how many rows an
+-- array holds, and a join of two such guesses compares each with each.
 CREATE FUNCTION see_members(
     p_platform text, p_server text, p_server_kind text, p_server_name text, p_owning text[],
     p_kinds text[], p_ids text[], p_sources text[], p_values text[], p_normalised text[], p_now timestamptz
@@ -103,6 +104,8 @@ CREATE FUNCTION see_members(
 #variable_conflict use_column
 DECLARE
     v_accounts bigint[];
+    v_missing bigint[];
+    v_users bigint[];
     v_server bigint;
     v_owners text[];
 BEGIN
@@ -122,59 +125,65 @@ BEGIN
         ORDER BY a.account_id FOR NO KEY UPDATE
     ) l;
 
-    WITH missing AS (
-        SELECT a.account_id, row_number() OVER (ORDER BY a.account_id) AS position
-        FROM accounts a
-        WHERE a.account_id = ANY (v_accounts) AND a.user_id IS NULL AND a.kind = ANY (p_owning)
-    ), made AS (
-        INSERT INTO users (kind, created_at) SELECT 'account', p_now FROM missing RETURNING user_id
-    ), numbered AS (
-        SELECT user_id, row_number() OVER (ORDER BY user_id) AS position FROM made
+    SELECT array_agg(a.account_id) INTO v_missing
+    FROM accounts a WHERE a.account_id = ANY (v_accounts) AND a.user_id IS NULL AND a.kind = ANY (p_owning);
+    WITH made AS (
+        INSERT INTO users (kind, created_at) SELECT 'account', p_now FROM unnest(v_missing) RETURNING user_id
     )
-    UPDATE accounts a SET user_id = n.user_id
-    FROM missing m JOIN numbered n USING (position)
-    WHERE a.account_id = m.account_id;
+    SELECT array_agg(user_id) INTO v_users FROM made;
+    UPDATE accounts a SET user_id = u.user_id
+    FROM unnest(v_missing, v_users) AS u (account_id, user_id)
+    WHERE a.account_id = u.account_id;
 
     v_server := register_server(p_platform, p_server, p_server_kind, p_server_name, p_now);
 
     -- As in register_account: the name shown here counts elsewhere only when it has just changed.
     UPDATE accounts a
-    SET username = coalesce(m.username, a.username),
-        display_name = CASE WHEN g.value = m.shown THEN a.display_name ELSE m.shown END
+    SET username = coalesce(m.username, b.username),
+        display_name = CASE WHEN g.value = m.shown THEN b.display_name ELSE m.shown END
     FROM (
         SELECT x.external_id, x.kind, max(x.value) FILTER (WHERE x.source = 'username') AS username,
                max(x.value) FILTER (WHERE x.source = 'guild') AS shown
         FROM unnest(p_kinds, p_ids, p_sources, p_values) AS x (kind, external_id, source, value)
         GROUP BY x.external_id, x.kind
-    ) m, accounts b LEFT JOIN names g
-        ON g.server_id = v_server AND g.account_id = b.account_id AND g.source = 'guild'
-    WHERE b.account_id = a.account_id AND a.account_id = ANY (v_accounts)
-      AND a.external_id = m.external_id AND a.kind = m.kind
-      AND (a.username IS DISTINCT FROM coalesce(m.username, a.username)
-           OR (a.display_name <> m.shown AND g.value IS DISTINCT FROM m.shown));
+    ) m
+    CROSS JOIN LATERAL (
+        SELECT * FROM accounts y
+        WHERE y.external_id = m.external_id AND y.platform = p_platform AND y.kind = m.kind OFFSET 0
+    ) b
+    LEFT JOIN LATERAL (
+        SELECT n.value FROM names n
+        WHERE n.server_id = v_server AND n.account_id = b.account_id AND n.source = 'guild' OFFSET 0
+    ) g ON true
+    WHERE a.account_id = b.account_id AND b.display_name <> ''
+      AND (b.username IS DISTINCT FROM coalesce(m.username, b.username)
+           OR (b.display_name <> m.shown AND g.value IS DISTINCT FROM m.shown));
 
-    WITH given AS (
-        SELECT a.account_id, a.user_id, m.source, m.value, m.normalised
+    WITH given AS MATERIALIZED (
+        SELECT a.account_id, a.user_id, m.source, m.value, m.normalised, n.place, n.value AS old, n.normalised AS old_form
         FROM unnest(p_kinds, p_ids, p_sources, p_values, p_normalised) AS m (kind, external_id, source, value, normalised)
-        JOIN accounts a ON a.external_id = m.external_id AND a.kind = m.kind AND a.platform = p_platform
-        WHERE a.account_id = ANY (v_accounts)
+        CROSS JOIN LATERAL (
+            SELECT * FROM accounts y
+            WHERE y.external_id = m.external_id AND y.platform = p_platform AND y.kind = m.kind OFFSET 0
+        ) a
+        LEFT JOIN LATERAL (
+            SELECT k.ctid AS place, k.value, k.normalised FROM names k
+            WHERE k.server_id = v_server AND k.account_id = a.account_id AND k.source = m.source OFFSET 0
+        ) n ON true
+        WHERE a.display_name <> ''
     ), gone AS (
-        DELETE FROM names n USING given g
-        WHERE n.server_id = v_server AND n.account_id = g.account_id AND n.source = g.source
-          AND g.value IS NULL AND g.source = 'global'
+        DELETE FROM names n
+        WHERE n.ctid = ANY (ARRAY(SELECT g.place FROM given g WHERE g.value IS NULL AND g.place IS NOT NULL))
     ), changed AS (
         UPDATE names n SET value = g.value, normalised = g.normalised, seen_at = p_now
         FROM given g
-        WHERE n.server_id = v_server AND n.account_id = g.account_id AND n.source = g.source
-          AND g.value IS NOT NULL AND (n.value, n.normalised) <> (g.value, g.normalised)
+        WHERE n.ctid = g.place AND g.value IS NOT NULL AND (g.old, g.old_form) <> (g.value, g.normalised)
         RETURNING g.user_id
     ), fresh AS (
         INSERT INTO names (account_id, server_id, source, value, normalised, seen_at)
         SELECT g.account_id, v_server, g.source, g.value, g.normalised, p_now
         FROM given g
-        WHERE g.value IS NOT NULL
-          AND NOT EXISTS (SELECT FROM names n WHERE n.server_id = v_server AND n.account_id = g.account_id
-                                                AND n.source = g.source)
+        WHERE g.value IS NOT NULL AND g.place IS NULL
         ON CONFLICT DO NOTHING
     )
     -- A new name of somebody known makes stale what was rendered with the old one.
