@@ -4,10 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tests.servers.discord import payloads
+from tests.servers.discord import payloads, posting
 from tests.servers.discord.core import Core
 from tests.servers.discord.permissions import Permission
-from tests.servers.discord.records import Channel, ChannelKind, Overwrite, OverwriteKind
+from tests.servers.discord.records import Channel, ChannelKind, Draft, Overwrite, OverwriteKind
+
+STARTED = 18
+"""The kind of message by which Discord says in a channel that a thread was begun in it."""
 
 
 def overwrites(given: Iterable[Mapping[str, Any]]) -> tuple[Overwrite, ...]:
@@ -56,6 +59,10 @@ def made_thread(
     )
     core.world.channels[number] = made
     core.emit_channel("THREAD_CREATE", made, newly_created=True)
+    if thread_id is None and not private and parent.kind is not ChannelKind.FORUM:
+        where = {"type": 0, "channel_id": str(made.id), "guild_id": str(made.guild_id)}
+        draft = Draft(name, kind=STARTED, extra={"reference": where})
+        posting.post(core, parent, core.world.user(owner_id), draft)
     return made
 
 

@@ -47,6 +47,7 @@ def build(core: Core, channel: Channel, author: User, draft: Draft, *, message_i
         draft.content, draft.allowed_mentions, everyone=everyone, answered=answered.author.id if answered else None
     )
     forwarded = reference is not None and reference.get("type") == 1
+    parts: dict[str, Any] = {"reference": reference, **draft.extra}
     return Message(
         id=number,
         channel_id=channel.id,
@@ -61,12 +62,11 @@ def build(core: Core, channel: Channel, author: User, draft: Draft, *, message_i
         mentions=tuple(one for one in called.users if one in core.world.users),
         mention_roles=called.roles,
         mention_everyone=called.everyone,
-        reference=reference,
         snapshots=(snapshot(core, reference),) if reference is not None and forwarded else (),
         poll=opened(draft.poll) if draft.poll else None,
         stickers=tuple(_sticker(core, one) for one in draft.sticker_ids),
         nonce=draft.nonce,
-        **draft.extra,
+        **parts,
     )
 
 

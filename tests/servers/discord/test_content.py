@@ -140,3 +140,18 @@ async def test_a_reply_to_what_is_gone(discord: LoopbackDiscord) -> None:
         await place.send("yes", reference=reference)
     (kept,) = discord.messages(general)
     assert (kept.content, kept.reference) == ("yes", None)
+
+
+async def test_pinning_is_said_in_the_channel(discord: LoopbackDiscord) -> None:
+    guild = discord.guild()
+    mara, general = guild.member("mara"), guild.channel("general")
+    said = discord.say(mara, general, "keep this")
+    async with running(discord) as client:
+        place: Any = client.get_channel(general.id)
+        message = await place.fetch_message(said.id)
+        await message.pin()
+        assert (await client.hears("message")).type is nextcord.MessageType.pins_add
+        assert [one.id for one in await place.pins()] == [said.id]
+        await message.unpin()
+        await client.hears("guild_channel_pins_update", 2)
+        assert [one.kind for one in discord.messages(general)] == [0, 6]

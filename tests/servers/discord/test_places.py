@@ -16,11 +16,15 @@ async def test_threads_are_heard_of_and_made(discord: LoopbackDiscord) -> None:
         thread = guild.thread(said, "From a message", mara)
         heard = await client.hears("thread_create")
         assert (heard.id, heard.parent_id, heard.owner_id) == (said.id, general.id, mara.id)
+        assert discord.messages(general) == [said]
         discord.say(mara, thread, "inside")
         inside = await client.hears("message", 2)
         assert isinstance(inside.channel, nextcord.Thread)
         place: Any = client.get_channel(general.id)
         made = await place.create_thread(name="Mine", type=nextcord.ChannelType.public_thread)
+        told = discord.messages(general)[1]
+        assert (told.kind, told.content, told.reply_to) == (18, "Mine", None)
+        assert (await client.hears("message", 3)).type is nextcord.MessageType.thread_created
         sent = await made.send("first")
         assert [one.content for one in discord.messages(discord.core.world.channel(made.id))] == ["first"]
         grown = await (await place.send("seed")).create_thread(name="Grown")

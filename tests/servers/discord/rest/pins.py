@@ -7,9 +7,12 @@ from tests.servers.discord.core import Core
 from tests.servers.discord.ids import instant, now
 from tests.servers.discord.journal import Request
 from tests.servers.discord.permissions import Permission
-from tests.servers.discord.records import JSON, Message
+from tests.servers.discord.records import JSON, Draft, Message
 from tests.servers.discord.rest.channels import readable
 from tests.servers.discord.routing import route
+
+PINNED = 6
+"""The kind of message by which Discord says that something was pinned."""
 
 
 @route("PUT", "/channels/{channel_id}/pins/{message_id}")
@@ -32,6 +35,9 @@ def _set(core: Core, call: Request, *, pinned: bool) -> None:
     changed = replace(core.world.message(found.id, call.id("message_id")), pinned=pinned)
     posting.store(core, changed)
     core.emit_message("MESSAGE_UPDATE", changed)
+    if pinned:
+        about = {"type": 0, "channel_id": str(found.id), "message_id": str(changed.id)}
+        posting.post(core, found, core.world.bot, Draft(kind=PINNED, extra={"reference": about}))
     where = {"channel_id": str(found.id), "last_pin_timestamp": now()}
     more = {} if found.guild_id is None else {"guild_id": str(found.guild_id)}
     core.gateway.emit("CHANNEL_PINS_UPDATE", where | more, guild_id=found.guild_id, channel_id=found.id)
