@@ -102,7 +102,7 @@ def as_data(found: Resolution) -> dict[str, Any]:
                 }
                 for each in found.candidates
             ]
-            return {"result": "ambiguous", "name": found.name, "candidates": candidates}
+            return {"result": "ambiguous", "step": found.step.value, "name": found.name, "candidates": candidates}
         case NotFound():
             suggestions = [
                 {"key": str(each.key), "label": each.label, "name": each.name, "score": each.score}
@@ -120,7 +120,7 @@ def _headline(found: dict[str, Any]) -> str:
         case "self":
             return f"the agent itself (by {found['step']})"
         case "ambiguous":
-            return f"{found['name']}: several people bear that name, or one that looks like it"
+            return f"{found['name']}: it may mean several (by {found['step']})"
         case _:
             near = "; near names:" if found["suggestions"] else ""
             return f"{found['name']}: nobody here bears that name{near}"

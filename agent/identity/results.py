@@ -24,6 +24,8 @@ class Step(StrEnum):
     """The only owner of that name in this server."""
     LABEL = "label"
     """Of several owners the only participant who is shown under that name."""
+    LOOK = "look"
+    """Somebody else bears a name that looks the same; only in `Ambiguous`."""
     AFFIX = "affix"
     """What was left of the name without an affix of the persona, or without brackets or quotes around it."""
 
@@ -92,6 +94,8 @@ class Ambiguous:
 
     name: str
     candidates: tuple[Candidate, ...]
+    step: Step = Step.NAME
+    """What decided that it is: `name`, `look`, `affix`, or `mention` where two kinds share an id."""
 
 
 @dataclass(frozen=True, slots=True)

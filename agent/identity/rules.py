@@ -65,7 +65,7 @@ def resolve(name: str, scope: Scope, directory: Directory) -> Resolution:
     Args:
         name: As somebody has written it.
         scope: Where it was said, and by whom.
-        directory: At least everybody of this server who bears that name (or what `peeled` leaves of it), everybody who
+        directory: At least everybody of this server who bears that name (or what `peelings` leave of it), everybody who
             bears a name that looks like it or like a name so borne, and for a mention everybody with that id.
 
     """
@@ -110,7 +110,7 @@ def _by_id(name: str, kind: str | None, identifier: str, scope: Scope, directory
     }
     found = [owner for key, owner in sorted(owners.items(), key=lambda each: str(each[0])) if is_meant(key)]
     if len(found) > 1:  # the same digits of two kinds
-        return _ambiguous(name, found, scope, by_key=True)
+        return _ambiguous(name, found, scope, step=Step.MENTION)
     return _person(found[0], scope, Step.MENTION) if found else NotFound(name)
 
 
@@ -132,8 +132,10 @@ def _by_name(name: str, scope: Scope, directory: Directory) -> Resolution:
         return NotFound(name)
     owners = owners_of(wanted, scope, directory)
     if wanted in _names_of_agent(scope):
-        people = owners or twins_of(name, None, scope, directory)
-        return _ambiguous(name, people, scope, with_bot=True) if people else Self(Step.BOT)
+        if owners:
+            return _ambiguous(name, owners, scope, with_bot=True)
+        likenesses = twins_of(name, None, scope, directory)
+        return _ambiguous(name, likenesses, scope, with_bot=True, step=Step.LOOK) if likenesses else Self(Step.BOT)
     if not owners:
         return NotFound(name)
     if wanted in RESERVED:  # whoever writes `everyone` hardly means somebody of that name
@@ -150,7 +152,7 @@ def _by_name(name: str, scope: Scope, directory: Directory) -> Resolution:
     like_agent = any(not looks.isdisjoint(skeletons(each)) for each in (scope.bot_name, scope.persona.nickname))
     if twins or like_agent:
         others = [twin for twin in twins if twin.identity not in {owner.identity for owner in owners}]
-        return _ambiguous(name, [*owners, *others], scope, with_bot=like_agent)
+        return _ambiguous(name, [*owners, *others], scope, with_bot=like_agent, step=Step.LOOK)
     return _person(chosen, scope, step)
 
 
@@ -192,7 +194,7 @@ def _one_of(name: str, results: Sequence[Resolution], scope: Scope) -> Resolutio
             case unknown:
                 assert_never(unknown)
         candidates |= {each.key: each for each in found}
-    return Ambiguous(name, tuple(candidates.values())[:CANDIDATES])
+    return Ambiguous(name, tuple(candidates.values())[:CANDIDATES], Step.AFFIX)
 
 
 def _who(result: Resolution) -> object:
@@ -209,14 +211,14 @@ def _who(result: Resolution) -> object:
 
 
 def _ambiguous(
-    name: str, owners: Iterable[Owner], scope: Scope, *, with_bot: bool = False, by_key: bool = False
+    name: str, owners: Iterable[Owner], scope: Scope, *, with_bot: bool = False, step: Step = Step.NAME
 ) -> Ambiguous:
     candidates = [
-        _candidate(each.account, each.speaker, each.label, each.handle, by_key=by_key)
+        _candidate(each.account, each.speaker, each.label, each.handle, by_key=step is Step.MENTION)
         for each in owners
         if not is_hidden(each.account)
     ][:CANDIDATES]
-    return Ambiguous(name, (_agent(scope), *candidates) if with_bot else tuple(candidates))
+    return Ambiguous(name, (_agent(scope), *candidates) if with_bot else tuple(candidates), step)
 
 
 def _agent(scope: Scope) -> Candidate:

@@ -28,6 +28,7 @@ def test_each_result_is_data_with_its_kind_and_step() -> None:
     }
     assert as_data(Ambiguous("ana", (Candidate(ANA, "Ana", "ana", "@{ana~2}", "@{ana~2}"),))) == {
         "result": "ambiguous",
+        "step": "name",
         "name": "ana",
         "candidates": [
             {

@@ -100,6 +100,7 @@ async def test_a_name_that_looks_like_another_means_nobody(town: Town) -> None:
     for name in ("Ben", "ben", "\u0412en", "(Ben)", "@Ben"):
         result = await town.resolver.resolve(name, scope)
         assert isinstance(result, Ambiguous), name
+        assert result.step is Step.LOOK
         assert {(each.key, each.reference) for each in result.candidates} == {
             (latin.key, "@{ben}"),
             (twin.key, "<@twin>"),
