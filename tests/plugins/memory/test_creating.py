@@ -114,6 +114,22 @@ async def test_several_of_one_name_are_ambiguous_and_a_handle_tells_them_apart(s
     assert len(await stage.rows("SELECT DISTINCT user_id FROM personal_memories")) == 2
 
 
+async def test_whose_name_looks_like_anothers_is_ambiguous_and_a_reference_tells_them_apart(stage: Stage) -> None:
+    await stage.enter(author("Ben"))
+    await stage.enter(author("\u0412en", number="7"))  # the first letter is Cyrillic
+    context = await stage.context(ANA)
+    result = await stage.create(context, "likes tea", "Ben")
+    assert result.status == Status.SAVE_AMBIGUOUS_USER
+    candidates = result.data["candidates"]
+    assert isinstance(candidates, list)
+    assert len(candidates) == 2
+    for each in candidates:
+        assert isinstance(each, dict)
+        assert each["handle"] is None
+        assert (await stage.create(context, "likes tea", str(each["target_user"]))).status == Status.SAVED
+    assert len(await stage.rows("SELECT DISTINCT user_id FROM personal_memories")) == 2
+
+
 async def test_nobody_is_guessed(stage: Stage) -> None:
     await stage.enter(author("Daniel"))
     result = await stage.create(await stage.context(ANA), "likes tea", "Daniela")
