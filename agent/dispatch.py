@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agent import logs
-from agent.catalog import translate
+from agent.catalog import N_, translate
 from agent.clock import short_id
 from agent.commands import Command, CommandReply, Invocation, Option, Rights
 from agent.core_commands import core_commands
@@ -139,7 +139,7 @@ class Dispatcher:
                 return CommandReply(translate(invocation.locale, "I have stopped."), private=True)
             return CommandReply(translate(invocation.locale, "There is nothing to stop."), private=True)
 
-        return Command(("stop",), "Stop the answer that is being written here, and what waits for one.", run)
+        return Command(("stop",), N_("Stop the answer that is being written here, and what waits for one."), run)
 
 
 def _may_run(command: Command, author: Author) -> bool:

@@ -15,6 +15,7 @@ from agent import logs
 from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent, SentMessage
 from agent.clock import Clock, SystemClock
 from bridges.discord.client import DiscordClient, intents_for, use_bases
+from bridges.discord.commands.serving import Serving
 from bridges.discord.connection import Connection
 from bridges.discord.guilds import Guilds
 from bridges.discord.incoming import Incoming, agent_key
@@ -65,6 +66,7 @@ class DiscordBridge:
         self._clock = clock or SystemClock()
         self._lanes = Lanes()
         self._parts: _Parts | None = None
+        self._commands: Serving | None = None
 
     def identity(self) -> str:
         """Return the bot's id, which stands in the token, or a hash of a token of another form."""
@@ -100,14 +102,18 @@ class DiscordBridge:
         self._parts = _Parts(client, guilds, connection, Posting(client), reading, missed)
         client.watching, client.on_session = Watching(host, self._lanes), missed.catch_up
         await missed.start(host.state(self.name))
+        self._commands = Serving(client, host, guilds, incoming, reading)
         try:
             await connection.open()
+            await self._commands.declare(host.state(self.name))
         except BaseException:
             await connection.close()
             raise
 
     async def stop(self) -> None:
         """Close the connection and drop what was not taken yet; it is found again in the history."""
+        if self._commands is not None:
+            await self._commands.stop()
         if self._parts is not None:
             await self._parts.connection.close()
         await self._lanes.stop()

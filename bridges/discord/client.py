@@ -28,6 +28,8 @@ class PayloadState(AutoShardedConnectionState):
     """
 
     sink: Sink | None = None
+    asked: Callable[[Mapping[str, Any]], None] | None = None
+    """Takes what people ask with commands, menus, buttons and forms."""
 
     def _hand(self, kind: str, data: Mapping[str, Any]) -> None:
         if self.sink is not None:
@@ -52,6 +54,11 @@ class PayloadState(AutoShardedConnectionState):
     def parse_message_reaction_add(self, data: Any) -> None:
         """Hand over a reaction."""
         self._hand("MESSAGE_REACTION_ADD", data)
+
+    def parse_interaction_create(self, data: Any) -> None:
+        """Hand over what somebody asks with a command, a menu, a button or a form."""
+        if self.asked is not None:
+            self.asked(data)
 
 
 class DiscordClient(nextcord.AutoShardedClient):
