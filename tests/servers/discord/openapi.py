@@ -211,3 +211,7 @@ def violations(requests: Sequence[Request]) -> list[str]:
         return []
     description = load(path)
     return list(dict.fromkeys(one for request in requests for one in description.problems(request)))
+
+
+if (_there := where()) is not None:
+    load(_there)  # Now, since reading a megabyte of JSON later would hold a running loop up.
