@@ -44,7 +44,7 @@ async def test_what_cannot_be_read_costs_the_picture_alone() -> None:
     platform = FakePlatform(capabilities=Capabilities(2000, has_idempotency_key=True))
     said = platform._uploaded("1", {"a.png": PNG, "b.png": b"no picture", "c.jpg": JPEG})
     lying = replace(said[0], url="gone", name="gone.png")
-    large = replace(said[0], name="large.png", url=platform._uploaded("2", {"l.png": PNG * LIMIT})[0].url)
+    large = replace(said[0], name="large.png", url=platform._uploaded("2", {"l.png": PNG + bytes(LIMIT)})[0].url)
     found = await images_of([lying, large, *said], FakeBridge(platform=platform))
     assert [(image.name, image.content_type) for image in found] == [("a.png", "image/png")]
 
