@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agent.contracts.cards import Card
 from agent.directory_changes import DirectoryChange
 from agent.events import Attachment, Author, Event
-from agent.files import ReplyFile
+from agent.files import ReplyFile, TextFile
 from agent.identity.keys import ParticipantKey
-from agent.places import ChannelRef, ServerRef
+from agent.places import ChannelRef, ServerKind, ServerRef
 
 if TYPE_CHECKING:
     from agent.commands import Choice, Command, CommandCall, CommandReply
@@ -39,6 +39,22 @@ class Capabilities:
     """Whether the agent's own messages can be deleted; where not, that is said and counted."""
     edits: bool = True
     """Whether the agent's own messages can get another text."""
+    persona_keys: bool = True
+    """Whether a persona's messages have an idempotency key as well. Where not, as with Discord's webhooks, they have it
+    in direct conversations alone, in which every persona speaks as the agent."""
+    key_seconds: float | None = None
+    """How long the platform remembers a key; None: longer than anything is tried again."""
+    persona_room: int = 0
+    """Units of each of a persona's messages that the bridge needs itself: for a name in front, or what is answered."""
+    code_files: bool = False
+    """Whether code that is longer than a message goes as a file (`OutgoingMessage.code`)."""
+    card_measure: Callable[[str], int] | None = None
+    """What `card_limit` counts of a card's texts, where they grow on their way out; None: `length_unit`."""
+
+    def has_key(self, message: OutgoingMessage) -> bool:
+        """Tell whether sending that message twice, within `key_seconds`, delivers it once."""
+        is_keyed = self.persona_keys or message.persona_name is None or message.server.kind is ServerKind.DIRECT
+        return self.has_idempotency_key and is_keyed
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +86,10 @@ class OutgoingMessage:
     """Whose message led to this: what was not sent yet is taken back when that person is forgotten."""
     file: ReplyFile | None = None
     """Goes with the message; set on its way out and never kept."""
+    code: TextFile | None = None
+    """Code that is too long for a message; `file` is made of it on the way out."""
+    made_at: datetime | None = None
+    """Since when it may have been posted; set when it is looked for (`Bridge.find_sent`) and never kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +253,10 @@ class Bridge(Protocol):
         ...
 
     async def find_sent(self, message: OutgoingMessage) -> Sent | None:
-        """Read back from history whether a message of unknown outcome was posted."""
+        """Read back from history whether a message of unknown outcome was posted, in or after `message.made_at`.
+
+        None says that it was not; whatever is raised leaves it unknown.
+        """
         ...
 
     async def edit(self, message_id: str, message: OutgoingMessage) -> None:

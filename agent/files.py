@@ -73,6 +73,14 @@ def too_large(name: str, limit: int) -> FileRefused:
 
 
 @dataclass(frozen=True, slots=True)
+class TextFile:
+    """A text that goes along as a file."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyFile:
     """A file that goes with a command's answer."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from agent.contracts.cards import ActionKind
-from agent.files import ReplyFile
+from agent.files import ReplyFile, TextFile
 from agent.turn.split import MEASURES
 
 if TYPE_CHECKING:
@@ -28,21 +28,28 @@ def card_text(card: Card) -> str:
     return "\n".join((card.title, *card.lines, *forgotten))
 
 
+def text_file(file: TextFile) -> ReplyFile:
+    """Return a text as a file."""
+    return ReplyFile(file.name, file.text.encode("utf-8", "replace"), "text/plain; charset=utf-8")
+
+
 def notice_file(text: str) -> ReplyFile:
     """Return the whole text of a notice as a file."""
-    return ReplyFile(NOTICE_FILE, text.encode("utf-8", "replace"), "text/plain; charset=utf-8")
+    return text_file(TextFile(NOTICE_FILE, text))
 
 
 def fitted(message: OutgoingMessage, capabilities: Capabilities) -> OutgoingMessage:
-    """Return a message as its platform can show it; only cards are changed.
+    """Return a message as its platform can show it: code that goes along becomes a file, cards become short enough.
 
     A card that fits loses its action to expand. One that is too long is shortened: where there are buttons that action
     stays, elsewhere the whole text goes along as a file, and where there are no files the card names the command.
     """
     card = message.card
+    if message.code is not None:
+        message = replace(message, file=text_file(message.code), code=None)
     if card is None:
         return message
-    measure, limit = MEASURES[capabilities.length_unit], capabilities.card_limit
+    measure, limit = capabilities.card_measure or MEASURES[capabilities.length_unit], capabilities.card_limit
     expand = next((action for action in card.actions if action.kind is ActionKind.EXPAND), None)
     plain = replace(card, actions=tuple(action for action in card.actions if action is not expand))
     whole = card_text(card)

@@ -109,10 +109,14 @@ class Sender:
             await self._settle(posted, "unsupported", reason="the platform cannot change what was sent")
             return
         # An edit is harmless twice, as a message under a key is.
-        keyed = bridge.capabilities.has_idempotency_key or posted.edits is not None
+        keyed = bridge.capabilities.has_key(posted.message) or posted.edits is not None
         if not keyed and posted.was_sending:
             await self._read_back(bridge, posted, "the process ended while it was being sent")
             return
+        if keyed and posted.left_for is not None and self._is_forgotten(bridge, posted, posted.left_for):
+            reason = "it was left for longer than the platform remembers its key"
+            if await self._stands(bridge, posted, reason):
+                return
         # A key makes a second call harmless: only what has none, may not be committed, or has waited is marked first;
         # and a notice, so that one that is withdrawn while it is sent is known to be on its way.
         is_fresh = posted.certain and posted.message.card is None and not self._has_waited(posted)
@@ -123,19 +127,30 @@ class Sender:
     def _has_waited(self, posted: Posted) -> bool:
         return asyncio.get_running_loop().time() - self._known[posted.outbox_id] > FRESH
 
+    def _is_forgotten(self, bridge: Bridge, posted: Posted, seconds: float) -> bool:
+        """Tell whether the platform may have forgotten the key of a message that it took so long ago."""
+        remembered = bridge.capabilities.key_seconds
+        return posted.edits is None and remembered is not None and seconds > remembered
+
     async def _claim(self, posted: Posted) -> bool:
         """Mark a message as about to be sent; False when it was never committed or was taken back meanwhile."""
         return await self._store.retrying(lambda: self._rows.claim(posted.outbox_id), patience=SETTLE_DEADLINE)
 
     async def _send(self, bridge: Bridge, posted: Posted, *, keyed: bool) -> None:
-        reason, in_doubt = "", False
+        reason, loop = "", asyncio.get_running_loop()
+        in_doubt: float | None = None  # since when it may stand there
         for attempt in range(MOST_TRIES):
             if attempt and not await self._claim(posted):
-                if in_doubt:  # it may stand there, and must go again
+                if in_doubt is not None:  # it may stand there, and must go again
                     await self._read_back(bridge, posted, "taken back while nobody knew whether it was sent")
                 else:
                     await self._settle(posted, "cancelled", reason="taken back while it waited")
                 return
+            if in_doubt is not None and self._is_forgotten(bridge, posted, loop.time() - in_doubt):
+                if await self._stands(bridge, posted, reason):
+                    return
+                in_doubt = None
+            began = loop.time()
             try:
                 outcome = await self._call(bridge, posted)
             except SendFailed as failure:
@@ -147,7 +162,7 @@ class Sender:
             if isinstance(outcome, Sent):
                 await self._settle(posted, "sent", message_id=outcome.message_id)
                 return
-            reason, in_doubt = outcome.reason, True
+            reason, in_doubt = outcome.reason, in_doubt if in_doubt is not None else began
             if not keyed:
                 await self._read_back(bridge, posted, reason)
                 return
@@ -171,16 +186,22 @@ class Sender:
             return OutcomeUnknown(type(error).__name__)
 
     async def _read_back(self, bridge: Bridge, posted: Posted, reason: str) -> None:
-        found: Sent | None = None
+        """Settle a message that is not sent again, whether it is found or not."""
+        if not await self._stands(bridge, posted, reason):
+            await self._settle(posted, "unknown", reason=reason)
+
+    async def _stands(self, bridge: Bridge, posted: Posted, reason: str) -> bool:
+        """Settle a message that stands on the platform, or of which that cannot be found out; False: it does not."""
         try:
             async with asyncio.timeout(SEND_DEADLINE):
-                found = await bridge.find_sent(posted.message)
+                found = await bridge.find_sent(replace(posted.message, made_at=posted.made_at))
         except Exception:
             log.exception("read_back_failed", platform=posted.message.platform)
+            await self._settle(posted, "unknown", reason=reason)
+            return True
         if found is not None:
             await self._settle(posted, "sent", message_id=found.message_id)
-        else:
-            await self._settle(posted, "unknown", reason=reason)
+        return found is not None
 
     async def _settle(
         self, posted: Posted, state: str, *, message_id: str | None = None, reason: str | None = None

@@ -130,6 +130,7 @@ class Inbound:
         Raises:
             TurnLost: the event is finished already or another worker's; nothing was written.
         """
+        now = self._clock.now()
         async with self._store.connection() as conn:
             row = await conn.fetchrow(
                 QUERIES["finish"],
@@ -137,7 +138,7 @@ class Inbound:
                 event.event_id,
                 self._worker,
                 outcome,
-                self._clock.now(),
+                now,
                 event.channel.external_id,
                 [message.key for message in answer],
                 [dump_message(message) for message in answer],
@@ -145,7 +146,7 @@ class Inbound:
         if row is None or not row["finished"]:
             raise TurnLost(event.event_id)
         ids = row["outbox_ids"] or ()
-        return tuple(Posted(outbox_id, message) for outbox_id, message in zip(ids, answer, strict=True))
+        return tuple(Posted(outbox_id, message, made_at=now) for outbox_id, message in zip(ids, answer, strict=True))
 
     async def recover(self, platforms: Iterable[str]) -> tuple[Unfinished, ...]:
         """Take over what dead workers left unfinished on these platforms, oldest first; abandon what is too old."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -41,6 +41,10 @@ class Posted:
     """Whether a worker that died may have called the platform already."""
     edits: str | None = None
     """The platform's id of the message that gets this text, where it is no new one."""
+    made_at: datetime | None = None
+    """When its row was made."""
+    left_for: float | None = None
+    """Seconds between that and its taking over from a worker that died; None for what is this worker's own."""
 
 
 @cache
@@ -81,20 +85,22 @@ class OutboxRows:
         """
         if not messages:
             return ()
-        first = messages[0]
+        first, now = messages[0], self._clock.now()
         rows = await conn.fetch(
             QUERIES["add"],
             first.platform,
             first.event_id,
             first.channel.external_id,
             self._worker,
-            self._clock.now(),
+            now,
             [message.key for message in messages],
             [dump_message(message) for message in messages],
             *_about(first),
         )
         ids = {row["key"]: row["outbox_id"] for row in rows}
-        return tuple(Posted(ids[message.key], message, certain=False) for message in messages if message.key in ids)
+        return tuple(
+            Posted(ids[message.key], message, certain=False, made_at=now) for message in messages if message.key in ids
+        )
 
     async def add_edit(self, conn: Connection, message_id: str, message: OutgoingMessage) -> tuple[Posted, ...]:
         """Add, on the caller's transaction, another text for a message that was sent.
@@ -144,7 +150,14 @@ class OutboxRows:
         async with self._store.connection() as conn:
             rows = await conn.fetch(QUERIES["unsent_of_event"], platform, event_id, self._worker)
         return tuple(
-            Posted(row["outbox_id"], load_message(row["payload"]), certain=False, edits=row["edits"]) for row in rows
+            Posted(
+                row["outbox_id"],
+                load_message(row["payload"]),
+                certain=False,
+                edits=row["edits"],
+                made_at=row["created_at"],
+            )
+            for row in rows
         )
 
     async def recover(self, platforms: Iterable[str]) -> tuple[Posted, ...]:
@@ -165,6 +178,8 @@ class OutboxRows:
                 load_message(row["payload"]),
                 was_sending=row["state"] == "sending",
                 edits=row["edits"],
+                made_at=row["created_at"],
+                left_for=(now - row["created_at"]).total_seconds(),
             )
             for row in rows
         )

@@ -45,7 +45,7 @@ RETURNING outbox_id;
 
 -- name: unsent_of_event
 -- What of an event this worker has still to send, in order.
-SELECT outbox_id, CASE kind WHEN 'edit' THEN message_id END AS edits, payload::text AS payload FROM outbox
+SELECT outbox_id, CASE kind WHEN 'edit' THEN message_id END AS edits, payload::text AS payload, created_at FROM outbox
  WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state = 'pending' AND payload IS NOT NULL
  ORDER BY outbox_id;
 
@@ -60,9 +60,9 @@ WITH taken AS (
     UPDATE outbox SET worker = $3
      WHERE state IN ('pending', 'sending') AND platform = ANY ($1::text[]) AND worker = ANY ($2::bigint[])
        AND kind <> 'withdraw'
-    RETURNING outbox_id, state, kind, message_id, payload
+    RETURNING outbox_id, state, kind, message_id, payload, created_at
 )
-SELECT outbox_id, state, CASE kind WHEN 'edit' THEN message_id END AS edits, payload::text AS payload
+SELECT outbox_id, state, CASE kind WHEN 'edit' THEN message_id END AS edits, payload::text AS payload, created_at
   FROM taken ORDER BY outbox_id;
 
 -- name: cancel_stale
