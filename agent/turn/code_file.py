@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([^\n`]*)$", re.MULTILINE)
 _SAME: Final = (
-    "c cpp cs css csv dart diff go html ini java js json jsx kt lua md php ps1 py rb rs scala sh sql svg swift tex toml ts "
-    "tsx txt xml yaml"
+    "c cpp cs css csv dart diff go html ini java js json jsx kt lua md php ps1 py rb rs scala sh sql svg swift tex "
+    "toml ts tsx txt xml yaml"
 )
 """Languages whose name is the ending of their files."""
 _OTHERS: Final = (

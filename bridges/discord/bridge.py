@@ -6,7 +6,7 @@ import base64
 import binascii
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 import nextcord
@@ -14,9 +14,13 @@ import nextcord
 from agent import logs
 from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent, SentMessage
 from agent.clock import Clock, SystemClock
+from bridges.discord.bodies import MESSAGE_LIMIT, PERSONA_ROOM
+from bridges.discord.cards import CARD_LIMIT
 from bridges.discord.client import DiscordClient, intents_for, use_bases
 from bridges.discord.commands.serving import Serving
 from bridges.discord.connection import Connection
+from bridges.discord.escaping import escaped_length
+from bridges.discord.finding import Finding
 from bridges.discord.guilds import Guilds
 from bridges.discord.incoming import Incoming, agent_key
 from bridges.discord.lanes import Lanes
@@ -24,11 +28,13 @@ from bridges.discord.missed import Missed
 from bridges.discord.places import PLATFORM
 from bridges.discord.posting import Posting
 from bridges.discord.reading import Reading
+from bridges.discord.reporting import Reporting
 from bridges.discord.settings import DiscordSettings
 from bridges.discord.watching import Watching
+from bridges.discord.webhooks import Webhooks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.bridge import BridgeHost
     from agent.events import Attachment
@@ -37,8 +43,17 @@ if TYPE_CHECKING:
 
 log = logs.get_logger(__name__)
 
-MESSAGE_LIMIT: Final = 2_000
-"""Characters of one message that a bot may send."""
+CAPABILITIES: Final = Capabilities(
+    MESSAGE_LIMIT,
+    has_idempotency_key=True,
+    card_limit=CARD_LIMIT,
+    card_measure=escaped_length,
+    actions=True,
+    persona_keys=False,
+    key_seconds=90.0,
+    persona_room=PERSONA_ROOM,
+    code_files=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +64,8 @@ class _Parts:
     guilds: Guilds
     connection: Connection
     posting: Posting
+    finding: Finding
+    reporting: Reporting
     reading: Reading
     missed: Missed
 
@@ -62,7 +79,7 @@ class DiscordBridge:
 
     def __init__(self, settings: DiscordSettings, *, clock: Clock | None = None) -> None:
         self.settings = settings
-        self.capabilities = Capabilities(MESSAGE_LIMIT, has_idempotency_key=True)
+        self.capabilities = CAPABILITIES
         self._clock = clock or SystemClock()
         self._lanes = Lanes()
         self._parts: _Parts | None = None
@@ -96,16 +113,25 @@ class DiscordBridge:
         client = DiscordClient(intents=intents, ready_seconds=self.settings.ready_seconds, activity=activity)
         guilds = Guilds(client, self.settings.allowed_bots)
         incoming = Incoming(guilds, host, self._lanes, self._clock)
-        client.payloads.sink = incoming.take
         reading, connection = Reading(client, incoming, host), Connection(client, self.settings)
         missed = Missed(client, reading, incoming, self._lanes, self._clock)
-        self._parts = _Parts(client, guilds, connection, Posting(client), reading, missed)
+        state = host.state(self.name)
+        webhooks, reporting = Webhooks(client, guilds, state), Reporting(client, state)
+        posting, finding = Posting(client, guilds, webhooks, reporting), Finding(guilds, reading, host)
+
+        def take(kind: str, data: Mapping[str, Any]) -> None:
+            if not posting.has_withdrawn(kind, data):
+                incoming.take(kind, data)
+
+        client.payloads.sink = take
+        self._parts = _Parts(client, guilds, connection, posting, finding, reporting, reading, missed)
         client.watching, client.on_session = Watching(host, self._lanes), missed.catch_up
-        await missed.start(host.state(self.name))
+        await webhooks.load()
+        await missed.start(state)
         self._commands = Serving(client, host, guilds, incoming, reading)
         try:
             await connection.open()
-            await self._commands.declare(host.state(self.name))
+            await self._commands.declare(state)
         except BaseException:
             await connection.close()
             raise
@@ -115,6 +141,7 @@ class DiscordBridge:
         if self._commands is not None:
             await self._commands.stop()
         if self._parts is not None:
+            await self._parts.reporting.stop()
             await self._parts.connection.close()
         await self._lanes.stop()
         if self._parts is not None:
@@ -129,9 +156,12 @@ class DiscordBridge:
         return await self._started.posting.send(message)
 
     async def find_sent(self, message: OutgoingMessage) -> Sent | None:
-        """Return nothing: a message under a nonce is sent again instead."""
-        log.debug("nothing_to_read_back", key=message.key)
-        return None
+        """Look for a message in the history of its channel.
+
+        Raises:
+            Exception: the history does not tell.
+        """
+        return await self._started.finding.find(message)
 
     async def edit(self, message_id: str, message: OutgoingMessage) -> None:
         """Give a message of the agent another text.
@@ -165,7 +195,7 @@ class DiscordBridge:
         """Show that an answer is being written."""
         try:
             await self._started.client.http.send_typing(int(channel.external_id))
-        except (nextcord.HTTPException, aiohttp.ClientError, OSError) as error:
+        except (nextcord.HTTPException, aiohttp.ClientError, OSError, ValueError) as error:
             log.debug("typing_not_shown", reason=type(error).__name__)
 
     @property

@@ -24,6 +24,11 @@ def moment_of(snowflake: int) -> datetime:
     return datetime.fromtimestamp(((snowflake >> 22) + _EPOCH) / 1000, UTC)
 
 
+def snowflake_at(moment: datetime) -> int:
+    """Return the least id that could be given at a moment."""
+    return max(int(moment.timestamp() * 1000) - _EPOCH, 0) << 22
+
+
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     came: datetime

@@ -59,6 +59,21 @@ class Guilds:
         """Tell whether a bot or webhook is answered like people."""
         return bot_id in self._allowed
 
+    def permissions(self, channel_id: int) -> nextcord.Permissions | None:
+        """Return what the agent may do in a channel of a guild; None where that is not known."""
+        channel = self._client.get_channel(channel_id)
+        if not isinstance(channel, (nextcord.abc.GuildChannel, nextcord.Thread)):
+            return None
+        if isinstance(channel, nextcord.Thread) and channel.parent is None:
+            return None
+        me = channel.guild.get_member(self.agent_id)
+        return None if me is None else channel.permissions_for(me)
+
+    def parent_of(self, channel_id: str) -> str | None:
+        """Return the channel that a thread hangs below; None for what is no thread, or not known."""
+        channel = self._client.get_channel(int(channel_id))
+        return str(channel.parent_id) if isinstance(channel, nextcord.Thread) else None
+
     def mentions_agent(self, message: Mapping[str, Any]) -> bool:
         """Tell whether a message mentions the agent, by its account or by the role that it alone has."""
         if any(int(user["id"]) == self.agent_id for user in message.get("mentions") or ()):

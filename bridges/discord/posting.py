@@ -1,74 +1,76 @@
-"""What the agent sends: its own messages under a nonce, with explicit allowed mentions."""
+"""What the agent sends: its own messages under a nonce, its personas' through webhooks."""
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 import nextcord
+from cachetools import LRUCache
 from nextcord.http import Route
 
 from agent.bridge import OutcomeUnknown, OutgoingMessage, SendFailed, Sent, SentMessage
-from agent.identity.keys import ParticipantKey, ParticipantKind
-from agent.identity.mentions import give_form
+from agent.places import ChannelRef
+from bridges.discord import refusals
+from bridges.discord.bodies import as_options, edit_of, nonce_of, own_body
+from bridges.discord.refusals import code_of, failure_of, outcome_of
+from bridges.discord.speaking import Speaking
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bridges.discord.client import DiscordClient
+    from bridges.discord.guilds import Guilds
+    from bridges.discord.reporting import Reporting
+    from bridges.discord.webhooks import Webhooks
 
-_NONCE: Final = 25
-"""Characters of a nonce that Discord takes."""
-_UNKNOWN_MESSAGE: Final = 10008
-_GONE: Final = frozenset({10003, _UNKNOWN_MESSAGE})
-"""Codes that say that a message or its channel is not there any more."""
-_TRY_AGAIN: Final = 5.0
-"""Seconds after which what failed on Discord's side is tried again."""
-
-
-def nonce_of(key: str) -> str:
-    """Return the nonce of an idempotency key: the same key gives the same nonce, on every start."""
-    return hashlib.sha256(key.encode()).hexdigest()[:_NONCE]
-
-
-def mention_of(key: ParticipantKey) -> str:
-    """Return how Discord writes a mention; what is no account of Discord is no mention."""
-    return f"<@{key.id}>" if key.kind in {ParticipantKind.DISCORD_USER, ParticipantKind.BOT} else f"@{key.id}"
-
-
-def allowed_mentions(message: OutgoingMessage) -> dict[str, Any]:
-    """Return whom a message may ping: those whom it names, and never everyone or a role."""
-    users = [key.id for key in message.mentions if key.kind is ParticipantKind.DISCORD_USER]
-    return {"parse": [], "users": users[:100], "roles": [], "replied_user": False}
-
-
-def body_of(message: OutgoingMessage) -> dict[str, Any]:
-    """Return a message as Discord takes it, without a nonce."""
-    text = give_form(message.text, message.mentions, mention_of)
-    body: dict[str, Any] = {"content": text, "allowed_mentions": allowed_mentions(message)}
-    if message.reply_to is not None:
-        body["message_reference"] = {"message_id": message.reply_to, "fail_if_not_exists": False}
-    return body
+_WITHDRAWN: Final = 1_000
+"""Withdrawals whose events may be on their way."""
+_MESSAGE: Final = "/channels/{channel_id}/messages/{message_id}"
 
 
 class Posting:
-    """Posts, edits and deletes the agent's own messages."""
+    """Posts, edits and deletes what the agent and its personas say."""
 
-    def __init__(self, client: DiscordClient) -> None:
+    def __init__(self, client: DiscordClient, guilds: Guilds, webhooks: Webhooks, reporting: Reporting) -> None:
         self._client = client
+        self._guilds = guilds
+        self._reporting = reporting
+        self._speaking = Speaking(client, webhooks, self._post, reporting.no_webhook)
+        self._withdrawn: LRUCache[str, bool] = LRUCache(_WITHDRAWN)
 
     async def send(self, message: OutgoingMessage) -> Sent | OutcomeUnknown:
         """Post a message; the same key twice posts it once, as long as Discord remembers the nonce (some minutes).
 
+        A persona's message in a server has no key. What is refused for good is reported.
+
         Raises:
             SendFailed: Discord refused.
         """
-        route = Route("POST", "/channels/{channel_id}/messages", channel_id=message.channel.external_id)
-        body = {**body_of(message), "nonce": nonce_of(message.key), "enforce_nonce": True}
         try:
-            posted = await self._client.http.request(route, json=body)
-        except (nextcord.HTTPException, aiohttp.ClientError, OSError) as error:
+            if message.persona_name is not None:
+                return await self._speaking.send(message)
+            return await self._post(message)
+        except SendFailed as failure:
+            if failure.retry_after is None:
+                self._reporting.undelivered(message, failure)
+            raise
+
+    async def _post(self, message: OutgoingMessage) -> Sent | OutcomeUnknown:
+        """Post as the agent itself, without what it may not use there."""
+        route = Route("POST", "/channels/{channel_id}/messages", channel_id=message.channel.external_id)
+        body = {**self._body(message), "nonce": nonce_of(message.key), "enforce_nonce": True}
+        try:
+            posted = await self._client.http.request(route, **as_options(body, message.file))
+        except (nextcord.HTTPException, nextcord.errors.HTTPInternalCancelled, aiohttp.ClientError, OSError) as error:
             return outcome_of(error)
         return Sent(str(posted["id"]))
+
+    def _body(self, message: OutgoingMessage) -> dict[str, Any]:
+        allowed = self._guilds.permissions(int(message.channel.external_id))
+        if allowed is None:
+            return own_body(message)
+        return own_body(message, embeds=allowed.embed_links, refers=allowed.read_message_history)
 
     async def edit(self, message_id: str, message: OutgoingMessage) -> None:
         """Give a message another text.
@@ -76,15 +78,10 @@ class Posting:
         Raises:
             SendFailed: Discord refused, or it is gone.
         """
-        route = Route(
-            "PATCH",
-            "/channels/{channel_id}/messages/{message_id}",
-            channel_id=message.channel.external_id,
-            message_id=message_id,
-        )
-        body = body_of(message)
-        body.pop("message_reference", None)
-        await self._request(route, json=body)
+        if message.persona_name is not None and await self._speaking.edit(message_id, message):
+            return
+        route = Route("PATCH", _MESSAGE, channel_id=message.channel.external_id, message_id=message_id)
+        await self._request(route, **as_options(edit_of(self._body(message)), message.file))
 
     async def withdraw(self, message: SentMessage) -> None:
         """Delete a message; one that is gone already is done.
@@ -92,16 +89,28 @@ class Posting:
         Raises:
             SendFailed: Discord refused.
         """
-        route = Route(
-            "DELETE",
-            "/channels/{channel_id}/messages/{message_id}",
-            channel_id=message.channel_id,
-            message_id=message.message_id,
-        )
+        self._withdrawn[message.message_id] = True
+        try:
+            await self._delete(message)
+        except BaseException:
+            self._withdrawn.pop(message.message_id, None)
+            raise
+
+    def has_withdrawn(self, kind: str, data: Mapping[str, Any]) -> bool:
+        """Tell whether an event of the gateway is the agent's own deletion."""
+        return kind == "MESSAGE_DELETE" and str(data["id"]) in self._withdrawn
+
+    async def _delete(self, message: SentMessage) -> None:
+        route = Route("DELETE", _MESSAGE, channel_id=message.channel_id, message_id=message.message_id)
         try:
             await self._request(route)
         except SendFailed as failure:
-            if not isinstance(failure.__cause__, nextcord.HTTPException) or failure.__cause__.code not in _GONE:
+            if code_of(failure) in refusals.GONE:
+                return
+            if code_of(failure) not in refusals.MAY_NOT:
+                raise
+            channel = ChannelRef(message.channel_id, "", parent_external_id=self._guilds.parent_of(message.channel_id))
+            if not await self._speaking.delete(channel, message.message_id):
                 raise
 
     async def _request(self, route: Route, **options: Any) -> Any:
@@ -109,25 +118,3 @@ class Posting:
             return await self._client.http.request(route, **options)
         except (nextcord.HTTPException, aiohttp.ClientError, OSError) as error:
             raise failure_of(error) from error
-
-
-def outcome_of(error: Exception) -> OutcomeUnknown:
-    """Return what a failed post means: nothing is known when Discord did not answer, else it refused.
-
-    Raises:
-        SendFailed: nothing was posted.
-    """
-    if isinstance(error, nextcord.HTTPException) and error.status < 500:  # noqa: PLR2004  # HTTP's own numbers
-        raise failure_of(error) from error
-    return OutcomeUnknown(type(error).__name__)
-
-
-def failure_of(error: Exception) -> SendFailed:
-    """Return a refusal in words that hold no token."""
-    if not isinstance(error, nextcord.HTTPException):
-        return SendFailed(type(error).__name__, retry_after=_TRY_AGAIN)
-    if error.status == 429 or error.status >= 500:  # noqa: PLR2004  # HTTP's own numbers
-        return SendFailed(f"Discord answered {error.status}", retry_after=_TRY_AGAIN)
-    return SendFailed(
-        f"Discord answered {error.status} ({error.code}: {error.text.splitlines()[0] if error.text else ''})"
-    )

@@ -8,6 +8,7 @@ import aiohttp
 
 from agent.bridge import HistoryMessage
 from agent.files import FileRefused, too_large
+from bridges.discord.bodies import without_link
 from bridges.discord.described import described
 from bridges.discord.early import moment_of
 from bridges.discord.incoming import SAID
@@ -45,6 +46,8 @@ class Reading:
 
     async def history(self, server: ServerRef, channel: ChannelRef, limit: int) -> tuple[HistoryMessage, ...]:
         """Return what people and the agent have said, oldest first."""
+        if limit < 1:
+            return ()
         guild_id = None if server.external_id.startswith("direct:") else server.external_id
         said = [
             {**message, "guild_id": guild_id} if guild_id else message
@@ -57,12 +60,16 @@ class Reading:
     def _read(self, message: Mapping[str, Any], *, is_own: bool) -> HistoryMessage:
         content = described(message)
         answered = (message.get("message_reference") or {}).get("message_id")
+        text, from_agent = content.text, is_own or self._incoming.is_own(message)
+        if from_agent and message.get("webhook_id"):
+            text, linked = without_link(text)
+            answered = answered or linked
         return HistoryMessage(
             message_id=str(message["id"]),
             author=self._incoming.author(message),
-            text=content.text,
+            text=text,
             occurred_at=moment_of(int(message["id"])),
-            from_agent=is_own or self._incoming.is_own(message),
+            from_agent=from_agent,
             reply_to=str(answered) if answered else None,
             attachments=content.attachments,
             extras=content.extras,

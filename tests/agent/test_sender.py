@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -18,7 +19,7 @@ from agent.bridge import (
 )
 from agent.events import Attachment
 from agent.identity.keys import ParticipantKey
-from agent.places import ChannelRef, ServerRef
+from agent.places import ChannelRef, ServerKind, ServerRef
 from agent.sender import Sender
 from agent.store.outbox import OutboxRows, Posted
 from agent.store.pool import Store
@@ -228,6 +229,63 @@ async def test_what_a_dead_worker_left_is_taken_over_in_order(store: Store) -> N
     await desk.send(recovered)
     assert desk.platform.calls == ["general:0", "general:1", "general:2"]
     assert await desk.rows.recover(["fake"]) == ()
+
+
+async def _left(desk: Desk, clock: ManualClock, *messages: OutgoingMessage, for_: timedelta) -> tuple[Posted, ...]:
+    """Messages that a worker has left and this one takes over."""
+    dead = OutboxRows(desk.store, clock, OTHER)
+    async with desk.store.transaction() as conn:
+        await dead.add(conn, messages)
+    clock.advance(for_)
+    return await OutboxRows(desk.store, clock, ME).recover(["fake"])
+
+
+@pytest.mark.parametrize(("minutes", "calls"), [(1, ["general:1", "general:2"]), (10, ["general:2"])])
+async def test_what_was_left_for_longer_than_its_key_lives_is_looked_for_first(
+    store: Store, minutes: int, calls: list[str]
+) -> None:
+    desk = Desk(store)
+    desk.platform.capabilities = replace(desk.platform.capabilities, key_seconds=90.0)
+    desk.platform.posted["general:1"] = "part 1"
+    left = await _left(desk, ManualClock(NOW), a_part(1), a_part(2), for_=timedelta(minutes=minutes))
+    await desk.send(left)
+    assert desk.platform.calls == calls
+    assert await desk.states() == {"general:1": "sent", "general:2": "sent"}
+
+
+async def test_what_cannot_be_looked_for_is_not_sent_again(store: Store) -> None:
+    desk = Desk(store)
+    desk.platform.capabilities = replace(desk.platform.capabilities, key_seconds=90.0)
+    left = await _left(desk, ManualClock(NOW), a_part(1), for_=timedelta(minutes=10))
+
+    async def unreadable(message: OutgoingMessage) -> Sent | None:
+        assert message.made_at == NOW
+        raise ConnectionResetError
+
+    desk.platform.find_sent = unreadable  # type: ignore[method-assign]  # the platform of this test
+    await desk.send(left)
+    assert desk.platform.calls == []
+    assert await desk.states() == {"general:1": "unknown"}
+
+
+async def test_a_key_that_is_forgotten_while_it_is_tried_is_not_trusted(store: Store) -> None:
+    desk = Desk(store)
+    desk.platform.capabilities = replace(desk.platform.capabilities, key_seconds=0.05)
+    desk.platform.then = lambda _message: OutcomeUnknown("the connection broke")
+    await desk.send(await desk.add(a_part(1)))
+    assert desk.platform.calls == ["general:1"]
+    assert await desk.states() == {"general:1": "sent"}
+
+
+async def test_what_personas_say_may_have_no_key(store: Store) -> None:
+    desk = Desk(store)
+    desk.platform.capabilities = replace(desk.platform.capabilities, persona_keys=False)
+    desk.platform.then = lambda _message: OutcomeUnknown("the connection broke")
+    iris = replace(a_part(1), persona_name="Iris")
+    direct = replace(iris, key="direct", server=replace(iris.server, kind=ServerKind.DIRECT))
+    await desk.send(await desk.add(iris, direct))
+    assert desk.platform.calls == ["general:1", *["direct"] * 6]
+    assert await desk.states() == {"general:1": "sent", "direct": "failed"}
 
 
 async def test_no_text_is_kept_once_it_is_sent(desk: Desk) -> None:

@@ -1,4 +1,8 @@
+from dataclasses import replace
+
 from agent.bridge import Capabilities
+from agent.fitting import fitted
+from agent.store.outbox import dump_message, load_message
 from agent.turn.delivery import answer
 from tests.agent.turn.builders import a_participant, a_turn
 
@@ -26,3 +30,31 @@ def test_parts_have_keys_of_their_own_and_the_first_one_answers() -> None:
 
 def test_an_empty_answer_is_no_message() -> None:
     assert answer(a_turn(), " \n", CAPABILITIES) == ()
+
+
+def test_long_code_goes_as_a_file_with_the_words_before_it() -> None:
+    code = "# @everyone, @{{ana}}\n" * 10
+    text = f"{'word ' * 20}\n```python\n{code}```\nThat is all."
+    parts = answer(a_turn(), text, replace(CAPABILITIES, code_files=True))
+    assert [part.code is not None for part in parts] == [False, True, False]
+    assert parts[-1].text == "That is all."
+    kept = load_message(dump_message(parts[1]))
+    assert kept == parts[1]
+    sent = fitted(kept, CAPABILITIES)
+    assert sent.file is not None
+    assert (sent.file.name, sent.file.content.decode(), sent.code) == ("answer.py", code, None)
+    assert all(part.code is None for part in answer(a_turn(), text, CAPABILITIES))
+
+
+def test_code_alone_is_a_message_without_words() -> None:
+    [part] = answer(a_turn(), "```\n" + "x" * 100 + "\n```", replace(CAPABILITIES, code_files=True))
+    assert part.text == ""
+    assert part.reply_to == "m1"
+    assert part.code is not None
+
+
+def test_a_persona_leaves_the_room_that_its_bridge_needs() -> None:
+    turn, limits = a_turn(), replace(CAPABILITIES, persona_room=20)
+    iris = replace(turn, persona=replace(turn.persona, nickname="Iris", is_default=False))
+    assert max(len(part.text) for part in answer(iris, "word " * 40, limits)) <= 40
+    assert max(len(part.text) for part in answer(turn, "word " * 40, limits)) > 40
