@@ -161,7 +161,9 @@ async def assemble(
         refusals=Refusals(core.settings.locale),
         cooldowns=Cooldowns(timedelta(seconds=core.settings.limits.cooldown_seconds)),
         addressing=addressing(core.settings),
-        corrections=Corrections(inbound, outbox, sender, queue, core.settings.limits.max_message_chars),
+        corrections=Corrections(
+            inbound, outbox, sender, queue, core.clock, by_platform, core.settings.limits.max_message_chars
+        ),
         withdrawals=Withdrawals(core, inbound, sender, notice_rule),
     )
     parts = (inbound, outbox, sender, withdrawer, queue, background, reception)

@@ -90,6 +90,8 @@ class OutgoingMessage:
     """Code that is too long for a message; `file` is made of it on the way out."""
     made_at: datetime | None = None
     """Since when it may have been posted; set when it is looked for (`Bridge.find_sent`) and never kept."""
+    replaces: str | None = None
+    """The message of the agent that gets this text instead, because the question was edited."""
 
 
 @dataclass(frozen=True, slots=True)

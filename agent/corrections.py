@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from agent import logs, metrics
+from agent.events import MessageCreated
 from agent.text import clean, clip
 from agent.tools import TurnLost
 from agent.turn.values import Outcome
 
 if TYPE_CHECKING:
-    from agent.events import MessageCreated, MessageEdited
+    from collections.abc import Mapping
+
+    from agent.bridge import Bridge
+    from agent.clock import Clock
+    from agent.events import MessageEdited
     from agent.sender import Sender
     from agent.store.inbound import Inbound
     from agent.store.outbox import OutboxRows
@@ -20,6 +26,8 @@ if TYPE_CHECKING:
 
 log = logs.get_logger(__name__)
 
+LATELY: Final = timedelta(minutes=2)
+"""How long after its answer an edit of the question changes it."""
 MOST: Final = 3
 """Times that one answer is begun anew; somebody who goes on editing gets the answer to what stood there then."""
 
@@ -32,13 +40,16 @@ class Corrections:
     outbox: OutboxRows
     sender: Sender
     queue: ConversationQueue[Job]
+    clock: Clock
+    bridges: Mapping[str, Bridge]
     limit: int
     """Characters of a message that are kept."""
 
-    async def take(self, event: MessageEdited, conversation: str) -> None:
-        """Take an edit.
+    async def take(self, event: MessageEdited, conversation: str) -> MessageCreated | None:
+        """Take an edit; return the message when it was answered already and is to be answered again, in place.
 
-        A turn that has taken effect (a memory was saved) goes on with the text that it began with.
+        A turn that has taken effect (a memory was saved) goes on with the text that it began with, and its answer
+        stands.
         """
         event = replace(event, text=clip(clean(event.text), self.limit))
 
@@ -47,12 +58,35 @@ class Corrections:
 
         running = self.queue.running(conversation)
         if running is None or not is_meant(running):
-            if (mended := await self.inbound.receive_edit(event, conversation)) is not None:
-                await self._mend_waiting(mended, conversation)
+            if (mended := await self.inbound.receive_edit(event, conversation)) is None:
+                return await self._answered(event, conversation)
+            await self._mend_waiting(mended, conversation)
         elif await self._goes_on(running, event):
             await self.inbound.receive(event, conversation, wanted=False)
         elif (halted := await self.queue.halt(conversation, is_meant)) is not None:
             await self._begin_anew(halted, event, conversation)
+        return None
+
+    async def _answered(self, event: MessageEdited, conversation: str) -> MessageCreated | None:
+        """Return a message that was answered lately as it stands now; its answer is given another text."""
+        bridge = self.bridges.get(event.platform)
+        if bridge is None or not bridge.capabilities.edits or not event.text.strip() or event.author.is_bot:
+            return None
+        answered = await self.inbound.answered(event, conversation, self.clock.now() - LATELY)
+        if answered is None or answered[1] > MOST:
+            return None
+        return MessageCreated(
+            platform=event.platform,
+            event_id=f"{event.event_id}:again",
+            message_id=event.message_id,
+            server=event.server,
+            channel=event.channel,
+            author=event.author,
+            text=event.text,
+            occurred_at=event.occurred_at,
+            mentions_agent=True,  # it was addressed to the agent when it was answered
+            corrects=answered[0],
+        )
 
     async def _goes_on(self, running: Job, event: MessageEdited) -> bool:
         """Tell whether a turn goes on although its message was edited."""

@@ -80,6 +80,8 @@ class MessageCreated:
     webhook_id: str | None = None
     persona: str | None = None
     """The name of the persona that shall answer, where it is chosen by other means than the text."""
+    corrects: str | None = None
+    """Set by the core: the event that brought the same message before it was edited, and was answered."""
     type: Literal["message_created"] = "message_created"
 
 

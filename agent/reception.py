@@ -140,7 +140,8 @@ class Reception:
     async def _take_other(self, event: Event, conversation: str, *, again: bool) -> None:
         """Take what is no message: what is deleted while it waits is not answered, what is edited as it stands now."""
         if isinstance(event, MessageEdited):
-            await self.corrections.take(event, conversation)
+            if (corrected := await self.corrections.take(event, conversation)) is not None:
+                await self._take(corrected, conversation, again=again)
             return
         if not isinstance(event, MessageDeleted):
             await self.inbound.receive(event, conversation, wanted=False)
@@ -187,7 +188,7 @@ class Reception:
         """Queue an admitted message, unless the account or the server has had enough for now."""
         account_id = entrance.account.account_id
         job = Job(event, entrance.place, entrance.account, speaker, decision.persona, decision.why)
-        if not self.cooldowns.admits(account_id, self.core.clock.now()):
+        if event.corrects is None and not self.cooldowns.admits(account_id, self.core.clock.now()):
             await self._refuse(job, Reason.COOLDOWN)
         elif await self._is_spent(job):
             await self._refuse(job, Reason.SPENT)

@@ -62,8 +62,24 @@ class Inbound:
                 held_until,
                 now,
                 None if wanted else now,
+                event.message_id,
             )
         return row is not None
+
+    async def answered(self, event: MessageEdited, conversation: str, since: datetime) -> tuple[str, int] | None:
+        """Return the event that brought a message which was answered since then, and how often it was answered.
+
+        None when it was not, when its answer is still on its way, or when the turn has told of something that it kept.
+        """
+        async with self._store.connection() as conn:
+            row = await conn.fetchrow(QUERIES["answered"], event.platform, event.message_id, conversation, since)
+        return None if row is None else (str(row["event_id"]), int(row["times"]))
+
+    async def parts(self, platform: str, message_id: str) -> tuple[str, ...]:
+        """Return the ids of the messages that answer a message and still stand, in order."""
+        async with self._store.connection() as conn:
+            rows = await conn.fetch(QUERIES["parts"], platform, message_id)
+        return tuple(row["message_id"] for row in rows)
 
     async def receive_deletion(self, event: MessageDeleted, conversation: str) -> bool:
         """Commit the arrival of a deletion, which is unfinished until `finish`; tell whether it is new.
@@ -123,9 +139,15 @@ class Inbound:
         return int(attempt)
 
     async def finish(
-        self, event: Unfinished, outcome: Outcome, answer: Sequence[OutgoingMessage] = ()
+        self,
+        event: Unfinished,
+        outcome: Outcome,
+        answer: Sequence[OutgoingMessage] = (),
+        surplus: Sequence[str] = (),
     ) -> tuple[Posted, ...]:
         """End an event and commit its answer to the outbox, both or neither.
+
+        `surplus` are messages of an earlier answer that the new one does not replace: they are withdrawn.
 
         Raises:
             TurnLost: the event is finished already or another worker's; nothing was written.
@@ -142,11 +164,16 @@ class Inbound:
                 event.channel.external_id,
                 [message.key for message in answer],
                 [dump_message(message) for message in answer],
+                [message.replaces for message in answer],
+                list(surplus),
             )
         if row is None or not row["finished"]:
             raise TurnLost(event.event_id)
         ids = row["outbox_ids"] or ()
-        return tuple(Posted(outbox_id, message, made_at=now) for outbox_id, message in zip(ids, answer, strict=True))
+        return tuple(
+            Posted(outbox_id, message, edits=message.replaces, made_at=now)
+            for outbox_id, message in zip(ids, answer, strict=True)
+        )
 
     async def recover(self, platforms: Iterable[str]) -> tuple[Unfinished, ...]:
         """Take over what dead workers left unfinished on these platforms, oldest first; abandon what is too old."""

@@ -1,7 +1,8 @@
 -- name: receive
 -- Take an event once: a row when it is new, none when it has been here before.
-INSERT INTO inbound_events (platform, event_id, state, worker, conversation, payload, held_until, received_at, finished_at)
-VALUES ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9)
+INSERT INTO inbound_events (platform, event_id, state, worker, conversation, payload, held_until, received_at, finished_at,
+                            message_id)
+VALUES ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9, $10)
 ON CONFLICT (platform, event_id) DO NOTHING
 RETURNING true AS is_new;
 
@@ -45,6 +46,28 @@ WITH taken AS (
 )
 SELECT (SELECT payload::text FROM mended) AS payload FROM taken;
 
+-- name: answered
+-- The event that brought a message which was answered lately, by an answer that stands and changed nothing else; and how
+-- often the message was answered.
+SELECT e.event_id, count(*) OVER () AS times
+  FROM inbound_events e
+ WHERE e.platform = $1 AND e.message_id = $2 AND e.conversation = $3 AND e.state = 'answered' AND e.finished_at >= $4
+   AND NOT EXISTS (SELECT FROM outbox o
+                    WHERE o.platform = e.platform AND o.event_id = e.event_id
+                      AND (o.state IN ('pending', 'sending') OR o.about_memories IS NOT NULL OR o.withdrawn_at IS NOT NULL))
+ ORDER BY EXISTS (SELECT FROM messages m WHERE m.platform = e.platform AND m.event_id = e.event_id) DESC
+ LIMIT 1;
+
+-- name: parts
+-- The messages that answer a message and still stand, in order.
+SELECT m.message_id
+  FROM inbound_events e
+  JOIN messages m ON m.platform = e.platform AND m.event_id = e.event_id
+ WHERE e.platform = $1 AND e.message_id = $2 AND e.state = 'answered'
+   AND NOT EXISTS (SELECT FROM outbox o
+                    WHERE o.platform = m.platform AND o.message_id = m.message_id AND o.kind = 'withdraw')
+ ORDER BY m.part, m.created_at;
+
 -- name: waits
 -- Whether an event was taken by this worker and has not begun.
 SELECT true FROM inbound_events WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state = 'received';
@@ -66,11 +89,17 @@ WITH done AS (
 ), gone AS (
     DELETE FROM turn_checkpoints c USING done WHERE c.platform = done.platform AND c.event_id = done.event_id
 ), posted AS (
-    INSERT INTO outbox (key, platform, event_id, channel, state, worker, payload, created_at)
-    SELECT part.key, done.platform, done.event_id, $6, 'pending', $3, part.payload::jsonb, $5
-      FROM done CROSS JOIN unnest($7::text[], $8::text[]) WITH ORDINALITY AS part(key, payload, ordinal)
+    INSERT INTO outbox (key, kind, platform, event_id, channel, state, worker, payload, message_id, created_at)
+    SELECT part.key, CASE WHEN part.replaces IS NULL THEN 'post' ELSE 'edit' END, done.platform, done.event_id, $6,
+           'pending', $3, part.payload::jsonb, part.replaces, $5
+      FROM done CROSS JOIN unnest($7::text[], $8::text[], $9::text[]) WITH ORDINALITY
+             AS part(key, payload, replaces, ordinal)
      ORDER BY part.ordinal
     RETURNING outbox_id
+), withdrawn AS (
+    INSERT INTO outbox (key, kind, platform, channel, state, worker, message_id, created_at)
+    SELECT 'withdraw:' || $2 || ':' || surplus, 'withdraw', done.platform, $6, 'pending', 0, surplus, $5
+      FROM done CROSS JOIN unnest($10::text[]) AS surplus
 )
 SELECT (SELECT count(*) FROM done) AS finished,
        (SELECT array_agg(outbox_id ORDER BY outbox_id) FROM posted) AS outbox_ids;

@@ -43,6 +43,7 @@ def answer(turn: Turn, text: str, capabilities: Capabilities) -> tuple[OutgoingM
             persona_id=turn.persona.persona_id,
             event_id=turn.event.event_id,
             part=number,
+            replaces=turn.replaces[number] if number < len(turn.replaces) else None,
             asker=turn.account.key,
             code=code,
         )

@@ -17,6 +17,7 @@ from agent.models.usage import Usage, cost_micros
 from agent.models.usage_counters import ModelUsage
 from agent.store.errors import DatabaseUnavailable
 from agent.store.inbound import MOST_ATTEMPTS
+from agent.store.notices import WITHDRAWN
 from agent.tools import ToolContext, TurnLost
 from agent.trace import Trace, TraceKind
 from agent.turn.checkpoints import TurnLedger
@@ -95,6 +96,8 @@ class Flow:
         began = self.core.clock.monotonic()
         try:
             turn = await prepare(job, self.core, self.bridges[job.event.platform], turn_id=turn_id, attempt=attempt)
+            if job.event.corrects is not None:
+                turn = replace(turn, replaces=await self.inbound.parts(job.event.platform, job.event.message_id))
             if await self.core.hooks.guard("guard_turn", turn=turn) is not None:
                 await self._end(turn, Outcome.IGNORED, "")
                 return
@@ -185,22 +188,29 @@ class Flow:
     async def _end(self, turn: Turn, outcome: Outcome, text: str) -> None:
         capabilities = self.bridges[turn.event.platform].capabilities
         messages = answer(turn, text, capabilities) if text else ()
-        self.sender.post(await self._finish(turn.event, outcome, messages))
+        surplus = turn.replaces[len(messages) :]
+        self.sender.post(await self._finish(turn.event, outcome, messages, surplus))
+        if surplus:
+            self.core.revisions.announce(WITHDRAWN)
         metrics.emit("turns", outcome=outcome)
         self._trace(turn, TraceKind.OUTCOME, {"outcome": outcome})
 
     async def _finish(
-        self, event: MessageCreated, outcome: Outcome, messages: Sequence[OutgoingMessage]
+        self,
+        event: MessageCreated,
+        outcome: Outcome,
+        messages: Sequence[OutgoingMessage],
+        surplus: Sequence[str],
     ) -> Sequence[Posted]:
         """End an event; when the database goes away meanwhile, find out afterwards whether it was ended."""
         try:
-            return await self.inbound.finish(event, outcome, messages)
+            return await self.inbound.finish(event, outcome, messages, surplus)
         except DatabaseUnavailable as error:
             log.warning("turn_waits_for_database", reason=str(error))
 
         async def again() -> Sequence[Posted]:
             try:
-                return await self.inbound.finish(event, outcome, messages)
+                return await self.inbound.finish(event, outcome, messages, surplus)
             except TurnLost:
                 keys = {message.key for message in messages}
                 unsent = await self.outbox.unsent(event.platform, event.event_id)

@@ -61,6 +61,8 @@ class Turn:
     """Owner → revision, read in the turn's first statement (memory.md, Caches)."""
     bot_keys: frozenset[ParticipantKey] = frozenset()
     """The agent's own accounts and webhooks on this platform."""
+    replaces: tuple[str, ...] = ()
+    """The messages of the earlier answer that get the new text, in order."""
     locale: str = "en"
 
 

@@ -3,7 +3,8 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import pytest_asyncio
@@ -11,11 +12,13 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from agent.app import Agent
-from agent.corrections import MOST
+from agent.bridge import Capabilities
+from agent.corrections import LATELY, MOST
 from agent.models.chat import ChatModel
 from agent.testing.app import running_agent
 from agent.testing.fake_bridge import FakeBridge
 from agent.testing.fake_platform import FakePlatform
+from tests.clocks import ManualClock
 
 
 @dataclass
@@ -139,6 +142,71 @@ async def test_a_turn_that_has_taken_effect_goes_on(world: World) -> None:
     world.model.gate.set()
     await world.agent.idle()
     assert world.answers == ["You said: I like tea"]
+
+
+async def test_an_answer_is_given_another_text_when_its_question_is_edited(world: World) -> None:
+    world.model.gate.set()
+    said = await world.platform.say("ana", "helo")
+    await world.platform.answer(said)
+    await world.agent.idle()
+    await world.platform.edit(said, "hello")
+    await world.agent.idle()
+    await world.platform.edit(said, "hello you")
+    await world.agent.idle()
+    assert world.model.asked == ["helo", "hello", "hello you"]
+    assert world.answers == ["You said: hello you"]
+
+
+async def test_a_longer_answer_goes_on_and_a_shorter_one_leaves_nothing_behind(database_url: str) -> None:
+    platform, model = FakePlatform(capabilities=Capabilities(40, has_idempotency_key=True)), Gated()
+    model.gate.set()
+    async with running_agent(database_url, bridge=FakeBridge(platform=platform), model=model.chat) as agent:
+        said = await platform.say("ana", "short")
+        await agent.idle()
+        await platform.edit(said, "one two three four five six seven eight nine ten")
+        await agent.idle()
+        assert len(platform.from_agent) > 1
+        assert "".join(message.text for message in platform.from_agent).replace(" ", "").endswith("nineten")
+        await platform.edit(said, "short again")
+        await agent.idle()
+        async with asyncio.timeout(5):
+            while len(platform.from_agent) > 1:  # noqa: ASYNC110 - the platform tells nobody of deletions
+                await asyncio.sleep(0.01)
+    assert [message.text for message in platform.from_agent] == ["You said: short again"]
+
+
+async def test_an_answer_stands_that_told_of_a_memory_or_is_old_or_cannot_be_edited(database_url: str) -> None:
+    clock = ManualClock(datetime(2026, 3, 1, 12, tzinfo=UTC))
+    platform, model = FakePlatform(clock=clock), Gated()
+    model.gate.set()
+    settings = {"plugins": {"memory": {"enabled": True}}}
+    bridge = FakeBridge(platform=platform)
+    async with running_agent(database_url, settings, bridge=bridge, model=model.chat, clock=clock) as agent:
+        model.saves = True
+        kept = await platform.say("ana", "I like tea")
+        await agent.idle()
+        model.saves = False
+        old = await platform.say("ana", "helo")
+        await agent.idle()
+        clock.advance(LATELY + timedelta(seconds=1))
+        for said in (kept, old):
+            await platform.edit(said, "something else")
+        await agent.idle()
+        assert model.asked == ["I like tea", "helo"]
+        blind = await platform.say("ana", "hm")
+        await agent.idle()
+        bridge.capabilities = replace(bridge.capabilities, edits=False)
+        await platform.edit(blind, "hmm")
+        await agent.idle()
+    assert model.asked == ["I like tea", "helo", "hm"]
+
+
+async def test_somebody_who_was_never_answered_is_not_answered_for_an_edit(world: World) -> None:
+    world.model.gate.set()
+    said = await world.platform.say("ana", "not for you", to_agent=False)
+    await world.platform.edit(said, "still not")
+    await world.agent.idle()
+    assert world.answers == []
 
 
 async def test_after_a_restart_the_new_text_is_answered(database_url: str) -> None:
