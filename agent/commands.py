@@ -43,6 +43,8 @@ class GivenMessage:
     message_id: str
     author: Author
     text: str
+    occurred_at: datetime | None = None
+    """When it was said; None where a bridge does not know."""
     from_agent: bool = False
     """Said by the agent or one of its personas."""
 

@@ -36,6 +36,8 @@ NEAREST: Final = 64
 """At most so many people with a near name are looked at."""
 KNOWN: Final = 8
 """At most so many people are found in one text."""
+OFFERED: Final = 25
+"""At most so many people are offered while a name is typed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,14 @@ class People:
         index = await self._indexes.get(server_id)
         found = index.near(normalise(name), NEAREST)
         return _directory(await self._fetch("showable", server_id, found)) if found else Directory()
+
+    async def beginning(self, server_id: int, letters: str) -> tuple[Account, ...]:
+        """Return members of a server with a name that begins with some letters, to be offered; nobody hidden.
+
+        At most 25, the shortest names first.
+        """
+        rows = await self._fetch("beginning", server_id, normalise(letters), OFFERED)
+        return tuple(account_from(row) for row in rows)
 
     async def known_names_in(self, text: str, place: Place) -> tuple[Account, ...]:
         """Return members who are named in a text, by a name that only one person of this server bears.

@@ -77,6 +77,18 @@ JOIN names n ON n.server_id = g.server_id AND n.account_id = g.account_id
 WHERE g.server_id = $1 AND g.account_id = ANY ($2::bigint[]) AND g.source = 'guild'
 ORDER BY a.account_id, n.source;
 
+-- name: beginning
+-- Members with a name that begins with some letters, who may be shown; the shortest names first.
+SELECT a.account_id, a.user_id, a.platform, a.kind, a.external_id, a.username, a.privacy_level, a.forgotten_before,
+       g.value AS display_name
+FROM names n
+JOIN accounts a ON a.account_id = n.account_id AND a.privacy_level <> 'full'
+JOIN names g ON g.server_id = n.server_id AND g.account_id = n.account_id AND g.source = 'guild'
+WHERE n.server_id = $1 AND starts_with(n.normalised, $2)
+GROUP BY a.account_id, g.value
+ORDER BY min(length(n.normalised)), a.account_id
+LIMIT $3;
+
 -- name: known_names
 -- Of some normalised names those with exactly one owner in a server, whose memories may be shown there.
 WITH owners AS (

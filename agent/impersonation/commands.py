@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agent.catalog import N_, translate, translate_count
-from agent.commands import Command, CommandReply, Invocation, Option
+from agent.commands import Choice, Command, CommandReply, Invocation, Option
 from agent.identity.directory import Scope
 from agent.impersonation.asking import ImpersonationRefused, find_target
 from agent.impersonation.rules import CONSENT, LASTS, Consent, consent_of
@@ -14,6 +14,8 @@ from agent.preferences_repository import choose
 from agent.text import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent.core import Core
 
 CONSENT_WORD: Final = "consent"
@@ -44,6 +46,7 @@ class ImpersonateCommand:
                         "A name or mention; “nobody” takes it back; “consent” shows or sets who may ask for your style."
                     ),
                     required=False,
+                    suggest=self.people,
                 ),
                 Option(
                     "consent",
@@ -53,6 +56,13 @@ class ImpersonateCommand:
                 ),
             ),
         )
+
+    async def people(self, call: Invocation, typed: str) -> Sequence[Choice]:
+        """Offer the people of the server whose name begins with what was typed, nobody hidden; and the words."""
+        words = [word for word in (NOBODY_WORD, CONSENT_WORD) if word.startswith(typed.casefold())]
+        found = await self._core.people.beginning(call.place.server.server_id, typed)
+        names = dict.fromkeys(one_line(account.display_name) for account in found)
+        return [Choice(name, name) for name in (*words, *names)]
 
     async def run(self, call: Invocation) -> CommandReply:
         """Set or show consent, take a wish back, or keep one."""

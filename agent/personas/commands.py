@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agent.catalog import N_, translate
-from agent.commands import Command, CommandReply, Invocation, Option, Rights
+from agent.commands import Choice, Command, CommandReply, Invocation, Option, Rights
 from agent.identity.directory import is_hidden
+from agent.identity.names import normalise
 from agent.personas.changes import Changed, PersonaChanges
 from agent.personas.keeping import kept_in, kept_text
 from agent.personas.rules import Draft, PersonaRefused, find, split_words
@@ -24,7 +26,7 @@ _NEW_NAME: Final = Option("new_name", N_("Its new name."))
 _PROMPT: Final = Option(
     "prompt", N_("Who the persona is and how it speaks; {bot} stands for its name."), required=False
 )
-_NEW_PROMPT: Final = Option("prompt", N_("Who the persona is and how it speaks; {bot} stands for its name."))
+_NEW_PROMPT: Final = Option("prompt", N_("Who the persona is and how it speaks; {bot} stands for its name."), long=True)
 _WITH: Final = Option(
     "with", N_("The persona whose memories it shall share; left out: memories of its own again."), required=False
 )
@@ -48,25 +50,27 @@ class PersonaCommands:
 
     def commands(self) -> tuple[Command, ...]:
         """Return the commands."""
+        name, other = replace(_NAME, suggest=self.names), replace(_WITH, suggest=self.names)
+        prompt = replace(_NEW_PROMPT, prefill=self.prompt)
         return (
             self._command("list", N_("Show the personas of this server."), self.list_all),
-            self._command("show", N_("Show a persona with its prompt."), self.show, _NAME),
+            self._command("show", N_("Show a persona with its prompt."), self.show, name),
             self._command("create", N_("Make a persona with memories of its own."), self.create, _NAME, _PROMPT),
-            self._command("edit", N_("Give a persona another prompt."), self.edit, _NAME, _NEW_PROMPT),
-            self._command("rename", N_("Give a persona another name."), self.rename, _NAME, _NEW_NAME),
-            self._command("default", N_("Make a persona the one that answers by default."), self.default, _NAME),
+            self._command("edit", N_("Give a persona another prompt."), self.edit, name, prompt),
+            self._command("rename", N_("Give a persona another name."), self.rename, name, _NEW_NAME),
+            self._command("default", N_("Make a persona the one that answers by default."), self.default, name),
             self._command(
-                "share-lineage", N_("Let a persona share the memories of another one."), self.share, _NAME, _WITH
+                "share-lineage", N_("Let a persona share the memories of another one."), self.share, name, other
             ),
-            self._command("avatar", N_("Show or change the picture of a persona."), self.avatar, _NAME, _AVATAR),
+            self._command("avatar", N_("Show or change the picture of a persona."), self.avatar, name, _AVATAR),
             self._command(
-                "triggers", N_("Show or change the words that call a persona."), self.triggers, _NAME, _TRIGGERS
+                "triggers", N_("Show or change the words that call a persona."), self.triggers, name, _TRIGGERS
             ),
             self._command(
-                "affixes", N_("Show or change what a persona puts around names."), self.affixes, _NAME, _AFFIXES
+                "affixes", N_("Show or change what a persona puts around names."), self.affixes, name, _AFFIXES
             ),
             self._command("reset", N_("Make the default persona what the operator has set."), self.reset),
-            self._command("delete", N_("Delete a persona; its memories stay with its lineage."), self.delete, _NAME),
+            self._command("delete", N_("Delete a persona; its memories stay with its lineage."), self.delete, name),
         )
 
     def _command(self, word: str, description: str, run: Run, *options: Option) -> Command:
@@ -78,6 +82,19 @@ class PersonaCommands:
                 return CommandReply(text, private=True, ok=False)
 
         return Command(("persona", word), description, guarded, options, Rights.MANAGE, private=True)
+
+    async def names(self, call: Invocation, typed: str) -> Sequence[Choice]:
+        """Offer the personas of the server whose names hold what was typed."""
+        words = normalise(typed)
+        names = [persona.nickname for persona in await self._personas(call)]
+        return [Choice(name, name) for name in names if words in normalise(name)]
+
+    async def prompt(self, call: Invocation) -> str:
+        """Return the present prompt of a persona; empty when there is none of that name."""
+        try:
+            return find(await self._personas(call), call.options["name"]).prompt
+        except PersonaRefused:
+            return ""
 
     async def list_all(self, call: Invocation) -> CommandReply:
         """Show every persona in a line."""

@@ -75,6 +75,12 @@ class UndoRows:
                     return Forgotten(memory, *author, row["gave_way_at"])
         return None
 
+    async def recent(self, scope: MemoryScope, owner_id: int, since: datetime) -> tuple[Memory, ...]:
+        """Return what an owner's memories lost since a moment, the last first, at most 100."""
+        async with self._store.connection() as conn:
+            rows = await conn.fetch(QUERIES[f"recent_{scope}"], owner_id, since)
+        return tuple(memory_from_row(row) for row in rows)
+
     async def count(self, conn: Connection, memory: Memory) -> int:
         """Return how many places are taken where a memory was."""
         return await self._counts.count(conn, memory.scope, memory.owner_id, memory.lineage_id)

@@ -89,3 +89,23 @@ WITH back AS (
       FROM restored
 )
 SELECT personal_memory_id AS memory_id, raise_revision('user:' || user_id) FROM restored;
+
+-- name: recent_server
+-- The undo copies of a server since a moment, the last first.
+SELECT m.server_memory_id AS memory_id, true AS is_server, m.server_id AS owner_id, m.persona_lineage_id, m.content,
+       m.audience, m.channel_disc_ids, m.channel_scope_pending, m.subject_account_id, m.subject_user_id,
+       m.source_platform, m.source_server_id, m.source_channel_id, m.manually_written, m.last_reinforced_at,
+       m.created_at, m.version
+  FROM forgotten_memories f CROSS JOIN jsonb_populate_record(NULL::server_memories, f.memory) m
+ WHERE f.server_id = $1 AND f.forgotten_at > $2
+ ORDER BY f.forgotten_at DESC, f.memory_id DESC LIMIT 100;
+
+-- name: recent_personal
+-- The undo copies of a user since a moment, the last first.
+SELECT m.personal_memory_id AS memory_id, false AS is_server, m.user_id AS owner_id, m.persona_lineage_id, m.content,
+       m.audience, '{}'::text[] AS channel_disc_ids, false AS channel_scope_pending, m.subject_account_id,
+       m.subject_user_id, m.source_platform, m.source_server_id, m.source_channel_id, m.manually_written,
+       m.last_reinforced_at, m.created_at, m.version
+  FROM forgotten_memories f CROSS JOIN jsonb_populate_record(NULL::personal_memories, f.memory) m
+ WHERE f.user_id = $1 AND f.forgotten_at > $2
+ ORDER BY f.forgotten_at DESC, f.memory_id DESC LIMIT 100;

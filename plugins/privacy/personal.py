@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from agent.catalog import N_, translate
-from agent.commands import Command, CommandReply, Invocation, Option
+from agent.commands import Command, CommandReply, Invocation, Option, Step, StepKind
 from agent.confirmations import VALID, Answer
 from agent.contracts.people import PrivacyLevel
 from agent.files import ReplyFile
@@ -166,7 +166,8 @@ class PersonalCommands:
             )
             text = f"{also} {text}"
         data = {"code": code, "expires_at": (call.now + VALID).isoformat(), "linked": linked}
-        return CommandReply(text, private=True, data=data)
+        step = Step(translate(call.locale, "Forget me"), ("privacy", "forget-me"), {"code": code}, StepKind.CONFIRM)
+        return CommandReply(text, private=True, data=data, steps=(step,))
 
     def _announce(self, call: Invocation) -> None:
         if call.account.user_id is not None:

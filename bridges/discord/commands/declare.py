@@ -152,7 +152,8 @@ def _level(commands: Sequence[Command], depth: int, words: _Words) -> Payload:
 
 
 def _options(command: Command, words: _Words) -> list[Payload]:
-    ordered = sorted(command.options, key=lambda option: not _is_required(option))
+    shown = [option for option in command.options if not option.hidden]
+    ordered = sorted(shown, key=lambda option: not _is_required(option))
     return [_option(option, words) for option in ordered]
 
 

@@ -13,6 +13,7 @@ from agent.catalog import N_
 from agent.commands import GivenMessage, OptionKind
 from agent.events import Attachment
 from bridges.discord.described import described
+from bridges.discord.early import moment_of
 from bridges.discord.people import key_of
 from bridges.discord.places import PLATFORM
 
@@ -81,7 +82,7 @@ class Options:
         """
         if "target_id" in asked.data:
             return await self._target(asked, command)
-        known = {option.name: option for option in command.options}
+        known = {option.name: option for option in command.options if not option.hidden}
         values: dict[str, Any] = {}
         for given in asked.given:
             option = known.get(str(given["name"]))
@@ -153,6 +154,7 @@ class Options:
             message_id,
             self._incoming.author(message),
             described(message).text,
+            moment_of(int(message_id)),
             from_agent=message_id in own or self._incoming.is_own(message),
         )
 

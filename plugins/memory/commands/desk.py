@@ -23,8 +23,10 @@ from plugins.memory.seen import SeenVersions
 from plugins.memory.toolbox import MEMBER_EDITS
 
 if TYPE_CHECKING:
+    from agent.commands import Step
     from agent.confirmations import Confirmations
     from agent.contracts.people import Account
+    from agent.identity.people import People
     from agent.personas.repository import Personas
     from agent.preferences import Preference
     from agent.privacy.audit import Audit
@@ -66,6 +68,7 @@ class Desk:
     confirmations: Confirmations
     privacy: Privacy
     finder: Finder
+    people: People
     seen: SeenVersions = field(default_factory=SeenVersions)
     """Which version of a memory somebody was shown last, so that an edit is never based on an older one unseen."""
 
@@ -116,9 +119,9 @@ def guarded(run: Run) -> Run:
     return answer
 
 
-def reply(text: str, **data: Any) -> CommandReply:
+def reply(text: str, steps: Sequence[Step] = (), /, **data: Any) -> CommandReply:
     """Return what only whoever asked shall read."""
-    return CommandReply(text, private=True, data=data)
+    return CommandReply(text, private=True, data=data, steps=tuple(steps))
 
 
 def server_shelf(call: Invocation, lineage_id: int | None = None) -> Shelf:

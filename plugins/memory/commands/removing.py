@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from agent.catalog import N_, translate, translate_count
-from agent.commands import CommandReply, Invocation
+from agent.commands import CommandReply, Invocation, Step, StepKind
 from agent.confirmations import LENGTH, VALID, Answer
 from agent.contracts.memory import WriteKind
 from agent.privacy.audit import Act
@@ -84,7 +84,8 @@ class Removing:
             ids=", ".join(map(str, removed)),
         )
         hint = undo_hint(removed[0], call.locale)
-        return reply(f"{text} {hint}", removed=removed)
+        undo = Step(translate(call.locale, "Undo"), (*call.command[:-1], "undo"), {"id": removed[0]})
+        return reply(f"{text} {hint}", [undo] if len(removed) == 1 else [], removed=removed)
 
     async def _found(self, call: Invocation, shelf: Shelf, ids: Sequence[int]) -> list[Memory]:
         """Return the memories of these ids that may be known here.
@@ -113,7 +114,9 @@ class Removing:
             ids=ids,
             code=code,
         )
-        return reply(text, code=code, memory_ids=[memory.memory_id for memory in memories])
+        label = translate_count(call.locale, "Remove {count} memory", "Remove {count} memories", len(memories))
+        step = Step(label, call.command, {"ids": ids, "code": code}, StepKind.CONFIRM)
+        return reply(text, [step], code=code, memory_ids=[memory.memory_id for memory in memories])
 
     async def _delete(self, call: Invocation, memory: Memory) -> bool:
         async def bind(conn: Connection, _: str) -> None:

@@ -92,6 +92,12 @@ class CommandRows:
             row["updated_at"],
         )
 
+    async def learned_from(self, platform: str, message_id: str) -> frozenset[int]:
+        """Return the ids of the memories that came of a message, or of what a message of the agent's own answered."""
+        async with self._store.connection() as conn:
+            rows = await conn.fetch(QUERIES["learned_from"], platform, message_id)
+        return frozenset(row[0] for row in rows)
+
     async def channels(self, server_id: int) -> Mapping[str, str]:
         """Return the channels of a server that have been seen: platform id → name."""
         async with self._store.connection() as conn:

@@ -145,3 +145,22 @@ WITH standing AS (
 INSERT INTO memory_events (memory_id, scope, owner_id, persona_lineage_id, kind, actor_account_id,
                            source_turn_id, source_tool, happened_at)
 SELECT personal_memory_id, 'personal', user_id, persona_lineage_id, 'reinforced', $4, NULL, $5, $3 FROM standing;
+
+-- name: learned_from
+-- The memories that came of a message; of one that the agent has sent, those that came of what it answered.
+WITH meant AS (
+    SELECT $2::text AS message_id
+    UNION
+    SELECT answered.message_id FROM messages own
+      JOIN messages answered ON answered.platform = own.platform AND answered.event_id = own.event_id
+     WHERE own.platform = $1 AND own.message_id = $2 AND own.account_id IS NULL AND own.user_id IS NULL
+    UNION
+    SELECT own.event_id FROM messages own
+     WHERE own.platform = $1 AND own.message_id = $2 AND own.account_id IS NULL AND own.user_id IS NULL
+       AND own.event_id IS NOT NULL
+)
+SELECT server_memory_id FROM server_memories
+ WHERE source_platform = $1 AND source_message_id IN (SELECT message_id FROM meant)
+UNION ALL
+SELECT personal_memory_id FROM personal_memories
+ WHERE source_platform = $1 AND source_message_id IN (SELECT message_id FROM meant);

@@ -23,6 +23,7 @@ from plugins.memory.commands.desk import (
     shown_versions,
     view,
 )
+from plugins.memory.commands.stepping import page_steps
 from plugins.memory.rendering import NOBODY, line, shown_text
 from plugins.memory.rules import is_dormant
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from plugins.memory.commands.rows import Provenance
     from plugins.memory.memory import Memory
+    from plugins.memory.rendering import Names
 
 PAGE: Final = 10
 """Memories on one page."""
@@ -125,12 +127,26 @@ class Showing:
             lines.append(translate(call.locale, "{count} more cannot be shown in this place.", count=seen.elsewhere))
         return reply(
             "\n".join(lines),
+            page_steps(call, page, pages),
             memories=[self.as_data(memory, text, call.now) for memory, text in shown],
             page=page,
             pages=pages,
             found=len(found),
             elsewhere=seen.elsewhere,
         )
+
+    async def lines(self, call: Invocation, seen: View) -> list[str]:
+        """Return a line for each memory: id, text, age and state."""
+        channels = await self._channels(seen.memories)
+        return [
+            f"{line(memory, shown_text(memory, seen.names))} [{self._state(call, memory, channels)}]"
+            for memory in seen.memories
+        ]
+
+    async def origin(self, call: Invocation, memory: Memory, names: Names) -> str:
+        """Return in one line how, by whom, where and when a memory was made."""
+        told = await self._desk.rows.provenance(memory.memory_id)
+        return "" if told is None else "; ".join(_told(call.locale, memory, told, names.subject(memory))[:4])
 
     async def _channels(self, memories: Sequence[Memory]) -> Mapping[str, str]:
         scoped = next((memory for memory in memories if memory.channel_ids), None)
@@ -182,9 +198,7 @@ class Showing:
         shown_versions(self._desk, call, [memory])
         seen = View([memory], names)
         text = shown_text(memory, seen.names)
-        channels = await self._channels([memory])
-        first = f"{line(memory, text)} [{self._state(call, memory, channels)}]"
-        lines = [first, *_told(call.locale, memory, told, names.subject(memory))]
+        lines = [*await self.lines(call, seen), *_told(call.locale, memory, told, names.subject(memory))]
         source = {
             "origin": told.origin,
             "author": told.author,

@@ -43,7 +43,8 @@ from plugins.memory.saving import Request, save
 from plugins.memory.status import Status, refused_save
 
 if TYPE_CHECKING:
-    from agent.contracts.people import Denial
+    from agent.contracts.memory import MemorySource
+    from agent.contracts.people import Account, Denial
     from agent.tools import Connection, ToolResult
     from plugins.memory.amending import Apply
     from plugins.memory.memory import Memory
@@ -172,6 +173,17 @@ class WritingByHand:
     async def _add(self, call: Invocation, shelf: Shelf) -> CommandReply:
         content = self._accepted(str(call.options["text"]))
         about_caller = shelf.is_personal or mentions_user(content)
+        return await self.keep(call, shelf, content, call.account if about_caller else None, source_of(call))
+
+    async def keep(
+        self, call: Invocation, shelf: Shelf, text: str, subject: Account | None, source: MemorySource
+    ) -> CommandReply:
+        """Save a memory by hand, about somebody or nobody.
+
+        Raises:
+            Refused: a guard denied it, it is empty or too long, or every place is taken.
+        """
+        content = self._accepted(text)
         audience = (audience_of_personal_memory if shelf.is_personal else audience_of_server_memory)(call.place)
         write = MemoryWrite(
             kind=WriteKind.CREATE,
@@ -182,13 +194,13 @@ class WritingByHand:
             content=content,
             audience=audience,
             origin=Origin.COMMAND,
-            source=source_of(call),
-            subject_account_id=call.account.account_id if about_caller else None,
-            subject_user_id=call.account.user_id if about_caller else None,
+            source=source,
+            subject_account_id=None if subject is None else subject.account_id,
+            subject_user_id=None if subject is None else subject.user_id,
             manually_written=True,
         )
         user_id = call.account.user_id
-        wording = Wording(about="", user=call.account.display_name, bot=call.persona.nickname)
+        wording = Wording(about="", user=(subject or call.account).display_name, bot=call.persona.nickname)
         request = Request(write, wording, here=Here(call.place, frozenset({user_id}), user_id))
         return _saved(call, await save(self._desk.writing, request))
 

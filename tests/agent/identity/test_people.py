@@ -280,3 +280,23 @@ async def test_known_names_in_a_text(people: People, store: Store) -> None:
     there = await people.enter(SECOND, ELSEWHERE, author("dan", "Dan"), NOW)
     assert await people.known_names_in("Ana María", there.place) == ()
     assert zoe.account.account_id
+
+
+async def test_people_are_offered_by_how_their_names_begin(people: People, store: Store) -> None:
+    ana = await enter(people, "ana", "Ana María")
+    await enter(people, "anselm", "Ans", "andi")
+    await enter(people, "cat", "Cat")
+    server_id = ana.place.server.server_id
+
+    async def offered(letters: str) -> list[str]:
+        return [account.display_name for account in await people.beginning(server_id, letters)]
+
+    assert await offered("AN") == ["Ans", "Ana María"]
+    assert await offered("and") == ["Ans"]
+    assert await offered("%") == []
+    assert await offered("a\x00\ud800") == await offered("a")
+    await execute(store, "UPDATE accounts SET privacy_level = 'full' WHERE external_id = 'anselm'")
+    assert await offered("an") == ["Ana María"]
+    assert len(await offered("")) == 2
+    there = await people.enter(SECOND, ELSEWHERE, author("dan", "Dan"), NOW)
+    assert await people.beginning(there.place.server.server_id, "an") == ()

@@ -33,6 +33,7 @@ class Counter:
             confirmations=Confirmations(store, lambda: "ABCD2345"),
             privacy=stage.privacy,
             finder=Finder(stage.search, stage.embedder),
+            people=stage.people,
         )
 
     @property
