@@ -13,7 +13,7 @@ from agent.tools import TurnLost
 from agent.turn.values import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from agent.bridge import Bridge
     from agent.clock import Clock
@@ -61,10 +61,11 @@ class Corrections:
             if (mended := await self.inbound.receive_edit(event, conversation)) is None:
                 return await self._answered(event, conversation)
             await self._mend_waiting(mended, conversation)
+            await self._mend_begun(mended, event, conversation)
         elif await self._goes_on(running, event):
             await self.inbound.receive(event, conversation, wanted=False)
         elif (halted := await self.queue.halt(conversation, is_meant)) is not None:
-            await self._begin_anew(halted, event, conversation)
+            await self._begin_anew(halted, conversation, lambda: self.inbound.receive_edit(event, conversation))
         return None
 
     async def _answered(self, event: MessageEdited, conversation: str) -> MessageCreated | None:
@@ -94,10 +95,27 @@ class Corrections:
             return True
         return await self.inbound.load_checkpoint(running.event) is not None
 
-    async def _begin_anew(self, halted: Job, event: MessageEdited, conversation: str) -> None:
+    async def _mend_begun(self, mended: MessageCreated, event: MessageEdited, conversation: str) -> None:
+        """Begin a turn anew that began, with the old text, while its edit was written down."""
+
+        def is_meant(job: Job) -> bool:
+            return job.event.message_id == event.message_id
+
+        async def still() -> MessageCreated | None:
+            return mended if await self.inbound.load_checkpoint(mended) is None else None
+
+        begun = self.queue.running(conversation)
+        if begun is None or not is_meant(begun) or await self._goes_on(begun, event):
+            return
+        if (halted := await self.queue.halt(conversation, is_meant)) is not None:
+            await self._begin_anew(halted, conversation, still)
+
+    async def _begin_anew(
+        self, halted: Job, conversation: str, mend: Callable[[], Awaitable[MessageCreated | None]]
+    ) -> None:
         again: Job | None = halted
         try:
-            if (mended := await self.inbound.receive_edit(event, conversation)) is not None:
+            if (mended := await mend()) is not None:
                 metrics.emit("turns_corrected")
                 again = replace(halted, event=mended, corrections=halted.corrections + 1)
                 if _is_blank(mended):

@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
@@ -125,7 +126,9 @@ class DiscordBridge:
 
         client.payloads.sink = take
         self._parts = _Parts(client, guilds, connection, posting, finding, reporting, reading, missed)
-        client.watching, client.on_session = Watching(host, self._lanes), missed.catch_up
+        watching = Watching(host, self._lanes, state)
+        client.watching, client.on_session = watching, partial(_session, client, watching, missed)
+        client.payloads.on_begin = missed.begin
         await webhooks.load()
         await missed.start(state)
         self._commands = Serving(client, host, guilds, incoming, reading)
@@ -203,3 +206,10 @@ class DiscordBridge:
         if self._parts is None:
             raise RuntimeError("the bridge was not started")
         return self._parts
+
+
+async def _session(client: DiscordClient, watching: Watching, missed: Missed, shard_id: int) -> None:
+    """Catch up with what has happened before a session of a shard."""
+    missed.catch_up(shard_id)
+    present = {guild.id for guild in client.guilds}
+    await watching.session(present, lambda guild_id: (guild_id >> 22) % (client.shard_count or 1) == shard_id)

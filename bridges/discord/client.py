@@ -28,6 +28,21 @@ class PayloadState(AutoShardedConnectionState):
     """
 
     sink: Sink | None = None
+    on_begin: Callable[[int], None] | None = None
+    """Is called with the shard whose session begins, before anything is heard in it."""
+
+    def parse_ready(self, data: Any) -> None:
+        """Tell that a session begins that is not the one before; nextcord keeps guilds that are no more."""
+        shard_id = int(data["__shard_id__"])
+        if self.on_begin is not None:
+            self.on_begin(shard_id)
+        present = {int(guild["id"]) for guild in data["guilds"]}
+        for guild in list(self.guilds):
+            if guild.shard_id == shard_id and guild.id not in present:
+                self._remove_guild(guild)
+                self.dispatch("guild_remove", guild)
+        super().parse_ready(data)
+
     asked: Callable[[Mapping[str, Any]], None] | None = None
     """Takes what people ask with commands, menus, buttons and forms."""
 
@@ -81,7 +96,7 @@ class DiscordClient(nextcord.AutoShardedClient):
         self.watching: Watching | None = None
         """Is told what nextcord's cache learns."""
         self.on_session: Callable[[int], Awaitable[None]] | None = None
-        """Is called with the shard when a session has begun that is not the one before."""
+        """Is called with the shard when the guilds of a session are known that is not the one before."""
 
     def _get_state(self, **options: Any) -> PayloadState:  # type: ignore[override]  # nextcord passes them by name
         return PayloadState(
@@ -122,7 +137,7 @@ class DiscordClient(nextcord.AutoShardedClient):
 
     async def on_guild_channel_create(self, channel: nextcord.abc.GuildChannel) -> None:
         """Tell of a channel."""
-        self._watch(lambda watching: watching.channels(channel.guild, [channel]))
+        self._watch(lambda watching: watching.channel_made(channel.guild, channel))
 
     async def on_guild_channel_update(self, _: nextcord.abc.GuildChannel, channel: nextcord.abc.GuildChannel) -> None:
         """Tell of a channel and of the threads below it, whose readers are the channel's."""
@@ -151,6 +166,12 @@ class DiscordClient(nextcord.AutoShardedClient):
             guild = after.guild
             self._watch(lambda watching: watching.channels(guild, [*guild.channels, *guild.threads]))
 
+    async def on_guild_role_delete(self, role: nextcord.Role) -> None:
+        """Tell who reads the channels that had a rule for a role."""
+        rules = [channel for channel in role.guild.channels if any(rule.id == role.id for rule in channel._overwrites)]  # noqa: SLF001  # nextcord's `overwrites` leave out a role that is gone
+        threads = [thread for thread in role.guild.threads if thread.parent in rules]
+        self._watch(lambda watching: watching.channels(role.guild, [*rules, *threads]))
+
     async def on_member_join(self, member: nextcord.Member) -> None:
         """Tell of a member."""
         self._watch(lambda watching: watching.seen(member))
@@ -175,6 +196,12 @@ class DiscordClient(nextcord.AutoShardedClient):
         """Fetch what was missed: a new session has begun, and what was said before is not sent again."""
         if self.on_session is not None:
             await self.on_session(shard_id)
+
+    async def on_ready(self) -> None:
+        """Do so for shards too that have no guild: nextcord says nothing about them."""
+        if self.on_session is not None:
+            for shard_id in self.shards:
+                await self.on_session(shard_id)
 
     def _watch(self, tell: Callable[[Watching], None]) -> None:
         if self.watching is not None:

@@ -40,20 +40,33 @@ class Early:
     """Knows which messages came lately, and keeps what came before its message."""
 
     def __init__(self, size: int = MOST) -> None:
-        self._came: LRUCache[int, bool] = LRUCache(size)
+        self._came: LRUCache[int, str] = LRUCache(size)
+        """When each message was last edited, as far as that was taken; empty: never."""
         self._waiting: LRUCache[int, _Waiting] = LRUCache(size)
 
     def created(self, message: Mapping[str, Any], now: datetime) -> Mapping[str, Any] | None:
         """Return a message as it is by now: None when its deletion came first; with a newer edit taken over."""
         message_id = int(message["id"])
-        self._came[message_id] = True
-        waiting = self._waiting.pop(message_id, None)
-        if waiting is None or now - waiting.came > KEPT:
-            return message
-        return None if waiting.edit is None else {**message, **waiting.edit}
+        waiting = self._waiting.get(message_id)
+        if waiting is not None and now - waiting.came <= KEPT:
+            if waiting.edit is None:
+                return None  # also when it is brought a second time
+            if _is_newer(waiting.edit, message):
+                message = {**message, **waiting.edit}
+        self._waiting.pop(message_id, None)
+        self._came[message_id] = max(self._came.get(message_id, ""), _edited(message))
+        return message
 
-    def waits(self, message_id: int, edit: Mapping[str, Any] | None, now: datetime) -> bool:
-        """Tell whether an edit (None: a deletion) must wait for its message; then it is kept.
+    def is_taken(self, message_id: int, edit: Mapping[str, Any]) -> bool:
+        """Tell whether a message was brought with this edit or a newer one; from now on it was."""
+        before = self._came.get(message_id)
+        if before is None:
+            return False
+        self._came[message_id] = max(before, _edited(edit))
+        return _edited(edit) <= before
+
+    def keep(self, message_id: int, edit: Mapping[str, Any] | None, now: datetime) -> bool:
+        """Keep an edit (None: a deletion) for a message that may still be on its way; tell whether it was kept.
 
         A deletion stands, whatever edit comes after it; of two edits the newer one counts.
         """
@@ -66,4 +79,10 @@ class Early:
 
 
 def _is_newer(edit: Mapping[str, Any], than: Mapping[str, Any]) -> bool:
-    return str(edit.get("edited_timestamp") or "") >= str(than.get("edited_timestamp") or "")
+    return _edited(edit) >= _edited(than)
+
+
+def _edited(message: Mapping[str, Any]) -> str:
+    """Return when a message was edited: Discord's times compare as texts, once their zone is the same."""
+    edited = message.get("edited_timestamp")
+    return datetime.fromisoformat(edited).astimezone(UTC).isoformat(timespec="microseconds") if edited else ""

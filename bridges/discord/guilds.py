@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+import aiohttp
 import nextcord
-from cachetools import LRUCache
+from cachetools import LRUCache, TTLCache
 
 from agent import logs
 from bridges.discord.places import channel_of, direct_channel, direct_server, server_of
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
     from agent.events import Author
     from agent.places import ChannelRef, ServerRef
     from bridges.discord.client import DiscordClient
+    from bridges.discord.places import Readable
 
 log = logs.get_logger(__name__)
 
 _FOUND: Final = 1_000
 """Channels that were asked for and are remembered."""
+_FOUND_SECONDS: Final = 60.0
+"""How long; nobody tells of the changes of an archived thread."""
 _DIRECT: Final = 10_000
 """Direct conversations whose other side is remembered."""
 
@@ -33,7 +37,7 @@ class Guilds:
     def __init__(self, client: DiscordClient, allowed_bots: Collection[str]) -> None:
         self._client = client
         self._allowed = frozenset(allowed_bots)
-        self._found: LRUCache[int, nextcord.Thread] = LRUCache(_FOUND)
+        self._found: TTLCache[int, Readable | None] = TTLCache(_FOUND, _FOUND_SECONDS)
         self._others: LRUCache[int, str] = LRUCache(_DIRECT)
         self.own_webhooks: set[str] = set()
         """The ids of the webhooks through which personas speak."""
@@ -50,6 +54,11 @@ class Guilds:
         if user is None:
             raise RuntimeError("the agent's account is known from the login on")
         return user.id
+
+    @property
+    def application_id(self) -> int | None:
+        """The agent's application, which makes the webhooks of the personas."""
+        return self._client.application_id
 
     def is_own_webhook(self, webhook_id: str) -> bool:
         """Tell whether a webhook is one of the agent's own."""
@@ -108,7 +117,7 @@ class Guilds:
         if guild is None:
             return None
         channel = guild.get_channel_or_thread(channel_id) or await self._ask_for(channel_id)
-        if channel is None:
+        if channel is None or channel.guild.id != guild_id:
             return None
         return server_of(guild), channel_of(channel)
 
@@ -118,19 +127,21 @@ class Guilds:
         name = self._others.get(channel_id, "direct message")
         return direct_server(channel_id, name), direct_channel(channel_id, name)
 
-    async def _ask_for(self, channel_id: int) -> nextcord.Thread | None:
-        """Return a thread that nextcord does not hold, as one that was archived."""
-        if (known := self._found.get(channel_id)) is not None:
-            return known
+    async def _ask_for(self, channel_id: int) -> Readable | None:
+        """Return what nextcord does not hold: a thread that was archived, or a channel that is told of too late."""
+        if channel_id in self._found:
+            return self._found[channel_id]
         try:
             channel = await self._client.fetch_channel(channel_id)
-        except nextcord.HTTPException as error:
-            log.info("channel_not_found", channel=channel_id, status=error.status)
+        except (nextcord.NotFound, nextcord.Forbidden, nextcord.InvalidData) as error:
+            log.info("channel_not_found", channel=channel_id, reason=type(error).__name__)
+            channel = None
+        except (nextcord.HTTPException, aiohttp.ClientError, OSError) as error:
+            log.warning("channel_not_asked_for", channel=channel_id, reason=type(error).__name__)
             return None
-        if not isinstance(channel, nextcord.Thread):
-            return None
-        self._found[channel_id] = channel
-        return channel
+        found = channel if isinstance(channel, nextcord.abc.GuildChannel | nextcord.Thread) else None
+        self._found[channel_id] = found
+        return found
 
     def _guild(self, message: Mapping[str, Any]) -> nextcord.Guild | None:
         guild_id = message.get("guild_id")

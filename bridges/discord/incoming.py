@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from agent import logs
 from agent.events import Event, MessageCreated, MessageDeleted, MessageEdited, ReactionAdded, Reply
 from agent.identity.keys import ParticipantKey, ParticipantKind
+from agent.places import ServerKind
 from agent.store.errors import StoreError
 from bridges.discord.described import described
 from bridges.discord.early import Early, moment_of
@@ -42,6 +43,11 @@ class World(Protocol):
     @property
     def agent_id(self) -> int:
         """The agent's own account."""
+        ...
+
+    @property
+    def application_id(self) -> int | None:
+        """The agent's application, which makes the webhooks of the personas."""
         ...
 
     def is_own_webhook(self, webhook_id: str) -> bool:
@@ -77,13 +83,15 @@ class Incoming:
         self._lanes = lanes
         self._clock = clock
         self._early = Early()
-        self.heard: Callable[[int, int], None] = lambda _channel, _message: None
-        """Is told of each message that the core has taken, or that was not for it: channel and message."""
+        self.heard: Callable[[Payload], None] = _nobody
+        """Is told of each message that the core has taken, or that was not for it."""
+        self.overrun: Callable[[Payload], None] = _nobody
+        """Is told of each new message for which there was no room."""
 
     def take(self, kind: str, data: Payload) -> None:
         """Take a payload: `MESSAGE_CREATE`, `…_UPDATE`, `…_DELETE`, `…_DELETE_BULK` or `MESSAGE_REACTION_ADD`.
 
-        Returns at once; what is full is counted by the log, and found again in the history.
+        Returns at once. Where too much waits, new messages are found again in the history.
         """
         work = {
             "MESSAGE_CREATE": self.created,
@@ -94,11 +102,13 @@ class Incoming:
         }[kind]
         if not self._lanes.put(int(data["channel_id"]), lambda: work(data)):
             log.warning("channel_overrun", channel=data["channel_id"], kind=kind)
+            if kind == "MESSAGE_CREATE":
+                self.overrun(data)
 
     async def created(self, data: Payload) -> None:
         """Bring a new message, as it is by now; the agent's own and Discord's notices are dropped."""
         await self._create(data)
-        self.heard(int(data["channel_id"]), int(data["id"]))
+        self.heard(data)
 
     async def _create(self, data: Payload) -> None:
         message = self._early.created(data, self._clock.now())
@@ -125,7 +135,7 @@ class Incoming:
                 reply=await self._reply(message),
                 attachments=said.attachments,
                 extras=said.extras,
-                webhook_id=message.get("webhook_id"),
+                webhook_id=None if self._is_allowed(author) else message.get("webhook_id"),
             )
         )
 
@@ -134,13 +144,18 @@ class Incoming:
         webhook_id = message.get("webhook_id")
         manages = self._world.can_manage(message)
         author = author_of(message["author"], message.get("member"), webhook_id=webhook_id, can_manage=manages)
-        return replace(author, is_bot=False) if self._world.is_allowed_bot(author.external_id) else author
+        return replace(author, is_bot=False) if self._is_allowed(author) else author
+
+    def _is_allowed(self, author: Author) -> bool:
+        return self._world.is_allowed_bot(author.external_id)
 
     def is_own(self, message: Payload) -> bool:
         """Tell whether the agent wrote a message, by its account or through one of its webhooks."""
         webhook_id = message.get("webhook_id")
-        if webhook_id is not None and self._world.is_own_webhook(str(webhook_id)):
-            return True
+        if webhook_id is not None:
+            by = message.get("application_id")
+            is_ours = by is not None and int(by) == self._world.application_id
+            return is_ours or self._world.is_own_webhook(str(webhook_id))
         return int(message["author"]["id"]) == self._world.agent_id
 
     async def _reply(self, message: Payload) -> Reply | None:
@@ -159,9 +174,10 @@ class Incoming:
     async def _edited(self, data: Payload) -> None:
         """Bring an edit; what has no new time of editing is Discord's own doing, as when it adds a preview."""
         edited = data.get("edited_timestamp")
-        if not edited or "content" not in data or self._early.waits(int(data["id"]), data, self._clock.now()):
+        if not edited or "content" not in data:
             return
-        if "author" not in data or self.is_own(data):
+        self._early.keep(int(data["id"]), data, self._clock.now())
+        if "author" not in data or self.is_own(data) or self._early.is_taken(int(data["id"]), data):
             return
         author = self.author(data)
         if (place := await self._world.place(*_where(data), author)) is None:
@@ -171,8 +187,7 @@ class Incoming:
         await self._bring(MessageEdited(PLATFORM, event_id, str(data["id"]), *place, author, text, moment))
 
     async def _deleted(self, data: Payload) -> None:
-        if self._early.waits(int(data["id"]), None, self._clock.now()):
-            return
+        self._early.keep(int(data["id"]), None, self._clock.now())
         if (place := await self._world.place(*_where(data), None)) is None:
             return
         message_id = str(data["id"])
@@ -186,9 +201,12 @@ class Incoming:
         if int(data["user_id"]) == self._world.agent_id:
             return
         member = data.get("member") or {}
-        author = author_of(member.get("user") or {"id": data["user_id"]}, member)
-        if (place := await self._world.place(*_where(data), author)) is None:
+        user = member.get("user")  # a direct message's reaction comes without one
+        author = author_of(user or {"id": data["user_id"]}, member)
+        if (place := await self._world.place(*_where(data), author if user else None)) is None:
             return
+        if not user and place[0].kind is ServerKind.DIRECT:
+            author = replace(author, display_name=place[0].name)
         emoji = data["emoji"].get("name") or str(data["emoji"].get("id"))
         now = self._clock.now()
         event_id = f"reaction:{data['message_id']}:{data['user_id']}:{emoji}:{now.timestamp():.0f}"
@@ -209,6 +227,10 @@ class Incoming:
 def agent_key(agent_id: int) -> ParticipantKey:
     """Return the key of the agent's account."""
     return ParticipantKey(ParticipantKind.BOT, str(agent_id))
+
+
+def _nobody(_: Payload) -> None:
+    """Listen to nothing."""
 
 
 def _where(data: Payload) -> tuple[int, int | None]:

@@ -9,6 +9,7 @@ import nextcord
 from agent.places import ChannelRef, ServerKind, ServerRef, Visibility
 
 PLATFORM: Final = "discord"
+_READING: Final = nextcord.Permissions(view_channel=True, read_message_history=True)
 type Readable = nextcord.abc.GuildChannel | nextcord.Thread
 type Conversation = Readable | nextcord.DMChannel | nextcord.PartialMessageable
 
@@ -42,7 +43,8 @@ def visibility_of(channel: Readable) -> Visibility:
     if everyone is None:
         return Visibility.UNKNOWN
     may = channel.permissions_for(everyone)
-    shut_out = any(overwrite.view_channel is False for overwrite in channel.overwrites.values())
+    # nextcord's `overwrites` leave out members whom it does not know.
+    shut_out = any(overwrite.deny & _READING.value for overwrite in channel._overwrites)  # noqa: SLF001
     is_open = may.view_channel and may.read_message_history and not shut_out
     return Visibility.EVERYONE if is_open else Visibility.RESTRICTED
 

@@ -30,6 +30,8 @@ MOST: Final = 100
 class Reading:
     """Reads history and files."""
 
+    most = MOST
+
     def __init__(self, client: DiscordClient, incoming: Incoming, host: BridgeHost) -> None:
         self._client = client
         self._incoming = incoming

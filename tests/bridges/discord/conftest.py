@@ -5,6 +5,7 @@ import pytest_asyncio
 from nextcord.asset import Asset
 from nextcord.http import Route
 
+from bridges.discord.client import DiscordClient
 from tests.servers.discord.loopback import LoopbackDiscord
 
 
@@ -14,6 +15,16 @@ def _own_bases() -> Iterator[None]:
     before = Route.BASE, Asset.BASE
     yield
     Route.BASE, Asset.BASE = before
+
+
+@pytest.fixture(autouse=True)
+def _identify_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a new session begin at once; nextcord waits five seconds, as Discord wants it."""
+
+    async def identify(_: DiscordClient, __: int | None, *, initial: bool = False) -> None:
+        """Wait for nothing."""
+
+    monkeypatch.setattr(DiscordClient, "before_identify_hook", identify)
 
 
 @pytest_asyncio.fixture

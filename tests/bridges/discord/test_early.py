@@ -33,8 +33,7 @@ class Reader:
                 self.text, self.edited = str(message["content"]), str(message.get("edited_timestamp", ""))
             return
         edit: dict[str, Any] | None = None if step == "delete" else EDITS[int(step) - 1]
-        if self.early.waits(MESSAGE_ID, edit, NOW):
-            return
+        self.early.keep(MESSAGE_ID, edit, NOW)
         if edit is None:
             self.text, self.deleted = None, True
         elif self.text is not None and edit["edited_timestamp"] > self.edited:
@@ -58,23 +57,45 @@ def test_what_is_deleted_says_nothing_in_every_order(steps: tuple[str, ...]) -> 
     assert outcome(steps) is None
 
 
+@pytest.mark.parametrize("steps", list(permutations(["create", "delete", "create", "1"])))
+def test_what_is_deleted_stays_so_when_it_comes_twice(steps: tuple[str, ...]) -> None:
+    early, answered = Early(), False
+    for step in steps:
+        if step == "create":
+            answered = answered or early.created(CREATED, NOW) is not None
+        else:
+            early.keep(MESSAGE_ID, None if step == "delete" else EDITS[0], NOW)
+    assert answered is (steps.index("create") < steps.index("delete"))
+
+
+def test_an_edit_that_a_message_came_with_is_taken() -> None:
+    early = Early()
+    early.created({**CREATED, **EDITS[1]}, NOW)
+    assert [early.is_taken(MESSAGE_ID, edit) for edit in EDITS] == [True, True]
+    early.created(CREATED, NOW)
+    assert early.is_taken(MESSAGE_ID, EDITS[0])
+    later = {**EDITS[1], "edited_timestamp": "2026-03-01T14:00:00+01:00"}
+    assert not early.is_taken(MESSAGE_ID, {**later, "edited_timestamp": "2026-03-01T14:00:00.5+01:00"})
+    assert early.is_taken(MESSAGE_ID, later)
+
+
 def test_what_is_older_is_not_waited_for() -> None:
     early = Early()
-    assert not early.waits(MESSAGE_ID, None, NOW + KEPT + timedelta(seconds=1))
+    assert not early.keep(MESSAGE_ID, None, NOW + KEPT + timedelta(seconds=1))
     early.created(CREATED, NOW)
-    assert not early.waits(MESSAGE_ID, EDITS[0], NOW)
+    assert not early.keep(MESSAGE_ID, EDITS[0], NOW)
 
 
 def test_what_waits_too_long_is_forgotten() -> None:
     early = Early()
-    assert early.waits(MESSAGE_ID, None, NOW)
+    assert early.keep(MESSAGE_ID, None, NOW)
     assert early.created(CREATED, NOW + KEPT + timedelta(seconds=1)) == CREATED
 
 
 def test_what_is_remembered_is_bounded() -> None:
     early = Early(size=2)
     for number in range(5):
-        assert early.waits(MESSAGE_ID + number, None, NOW)
+        assert early.keep(MESSAGE_ID + number, None, NOW)
     kept = [early.created({**CREATED, "id": str(MESSAGE_ID + number)}, NOW) is None for number in range(5)]
     assert kept == [False, False, False, True, True]
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.app import Agent
+from agent.clock import Clock
 from agent.settings.secrets import Secret
 from agent.testing.app import running_agent
+from agent.testing.recording_host import RecordingHost
 from agent.testing.scripted_model import ScriptedModel
 from bridges.discord import DiscordBridge, DiscordSettings
 from tests.servers.discord.loopback import LoopbackDiscord
@@ -34,6 +36,20 @@ def settings_of(discord: LoopbackDiscord, **options: Any) -> DiscordSettings:
         ready_seconds=0.05,
         **options,
     )
+
+
+@contextlib.asynccontextmanager
+async def heard(
+    discord: LoopbackDiscord, host: RecordingHost | None = None, *, clock: Clock | None = None, **options: Any
+) -> AsyncIterator[RecordingHost]:
+    """Run the bridge alone in the loopback Discord, and write down what it brings; guilds must be there before."""
+    host = host or RecordingHost()
+    bridge = DiscordBridge(settings_of(discord, **options), clock=clock)
+    await bridge.start(host)
+    try:
+        yield host
+    finally:
+        await bridge.stop()
 
 
 @contextlib.asynccontextmanager

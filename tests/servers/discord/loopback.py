@@ -124,7 +124,9 @@ class LoopbackDiscord(Talking):
         guild_id = world.ids.next_apart()
         world.guilds[guild_id] = GuildRecord(guild_id, name, owner.id)
         world.roles[guild_id] = Role(guild_id, guild_id, "@everyone", EVERYONE)
-        own = Role(world.ids.next(), guild_id, world.bot.name, permissions, position=1, managed=True)
+        own = Role(
+            world.ids.next(), guild_id, world.bot.name, permissions, position=1, managed=True, bot_id=world.bot.id
+        )
         world.roles[own.id] = own
         world.members[guild_id, owner.id] = Member(guild_id, owner.id, now())
         made = Guild(self.core, guild_id)

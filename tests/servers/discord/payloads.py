@@ -48,6 +48,7 @@ def role(one: Role) -> JSON:
         "managed": one.managed,
         "mentionable": False,
         "flags": 0,
+        **({"tags": {"bot_id": str(one.bot_id)}} if one.bot_id is not None else {}),
     }
 
 

@@ -49,6 +49,8 @@ class Role:
     permissions: int
     position: int = 0
     managed: bool = False
+    bot_id: int | None = None
+    """The bot whose own role it is."""
 
     @property
     def mention(self) -> str:
