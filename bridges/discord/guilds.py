@@ -107,6 +107,14 @@ class Guilds:
             roles = [role.id for role in member.roles] if member is not None else []
         return may_manage(guild, user_id, roles)
 
+    def member(self, message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return what is known of the author of a message as a member of its guild."""
+        guild = self._guild(message)
+        if guild is None or message.get("webhook_id"):
+            return None
+        member = guild.get_member(int(message["author"]["id"]))
+        return {"nick": member.nick} if member is not None else None
+
     async def place(
         self, channel_id: int, guild_id: int | None, author: Author | None
     ) -> tuple[ServerRef, ChannelRef] | None:

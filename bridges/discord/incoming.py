@@ -66,6 +66,10 @@ class World(Protocol):
         """Tell whether the author of a message manages its guild."""
         ...
 
+    def member(self, message: Payload) -> Payload | None:
+        """Return what is known of the author of a message as a member of its guild."""
+        ...
+
     async def place(self, channel_id: int, guild_id: int | None, author: Author | None) -> Place | None:
         """Return where a channel is; None when it is not known and cannot be found out."""
         ...
@@ -143,7 +147,8 @@ class Incoming:
         """Return who wrote a message; a bot that is allowed counts as a person."""
         webhook_id = message.get("webhook_id")
         manages = self._world.can_manage(message)
-        author = author_of(message["author"], message.get("member"), webhook_id=webhook_id, can_manage=manages)
+        member = message.get("member") or self._world.member(message)  # the history tells no nicknames
+        author = author_of(message["author"], member, webhook_id=webhook_id, can_manage=manages)
         return replace(author, is_bot=False) if self._is_allowed(author) else author
 
     def _is_allowed(self, author: Author) -> bool:
@@ -167,6 +172,7 @@ class Incoming:
         answered = message.get("referenced_message")
         if not answered:
             return Reply(message_id, to_agent=message_id in own, persona_id=own.get(message_id))
+        answered = {**answered, "guild_id": message.get("guild_id")}
         to_agent = message_id in own or self.is_own(answered)
         text = described(answered).text
         return Reply(message_id, to_agent, own.get(message_id), self.author(answered), text)

@@ -57,7 +57,9 @@ class Reading:
             if message.get("type", 0) in SAID
         ]
         own = await self._host.own_messages(PLATFORM, [str(message["id"]) for message in said])
-        return tuple(self._read(message, is_own=str(message["id"]) in own) for message in said)
+        history = (self._read(message, is_own=str(message["id"]) in own) for message in said)
+        # Without the intent for message content most messages come empty.
+        return tuple(each for each in history if each.text or each.attachments or each.extras)
 
     def _read(self, message: Mapping[str, Any], *, is_own: bool) -> HistoryMessage:
         content = described(message)
