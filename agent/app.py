@@ -18,6 +18,7 @@ from agent.places import conversation_key
 from agent.plugin_loader import load_plugins
 from agent.presence import Presence
 from agent.readiness import readiness
+from agent.responding import Responding
 from agent.secrets import open_box
 from agent.store.bridge_state import BridgeState
 from agent.store.errors import StoreError
@@ -66,7 +67,8 @@ class Agent:
         self._box = box
         self._bridges = bridges
         self._presence = presence
-        self._dispatcher = Dispatcher(parts.core, parts.commands, self.stop_turn)
+        responding = Responding(parts.core, parts.flow.bridges, self.receive)
+        self._dispatcher = Dispatcher(parts.core, parts.commands, self.stop_turn, responding.command())
         self._workbench = Workbench(parts.core, parts.flow, parts.tools)
 
     @property

@@ -57,10 +57,10 @@ def merged(commands: Sequence[Command]) -> tuple[Command, ...]:
 class Dispatcher:
     """Runs commands for every bridge."""
 
-    def __init__(self, core: Core, commands: Sequence[Command], stop_turn: StopTurn) -> None:
+    def __init__(self, core: Core, commands: Sequence[Command], stop_turn: StopTurn, respond: Command) -> None:
         self._core = core
         self._stop_turn = stop_turn
-        self.commands = merged([self._stop_command(), *core_commands(core), *commands])
+        self.commands = merged([self._stop_command(), respond, *core_commands(core), *commands])
         self._by_path = {command.path: command for command in self.commands}
 
     async def run(
