@@ -195,6 +195,7 @@ class Agent:
             async with asyncio.timeout(max(grace / 2, 1.0)):
                 await parts.sender.idle()
                 await parts.withdrawer.idle()
+        await parts.sender.stop()  # before the bridges close: a call that they break off would have no known outcome
         await self._closing.aclose()
 
     async def idle(self) -> None:

@@ -27,6 +27,8 @@ MOST_TRIES: Final = 6
 LONGEST_PAUSE: Final = 60.0
 FRESH: Final = 1.0
 """Seconds after which a message that waits is looked up again before it is sent: it may have been taken back."""
+LOOK_AGAIN: Final = (0.5, 2.0)
+"""Seconds until it is looked again for a message whose history could not be read."""
 SETTLE_DEADLINE: Final = 60.0
 """Seconds that the database may be away while an outcome is written down."""
 
@@ -192,16 +194,20 @@ class Sender:
 
     async def _stands(self, bridge: Bridge, posted: Posted, reason: str) -> bool:
         """Settle a message that stands on the platform, or of which that cannot be found out; False: it does not."""
-        try:
-            async with asyncio.timeout(SEND_DEADLINE):
-                found = await bridge.find_sent(replace(posted.message, made_at=posted.made_at))
-        except Exception:
-            log.exception("read_back_failed", platform=posted.message.platform)
-            await self._settle(posted, "unknown", reason=reason)
-            return True
-        if found is not None:
-            await self._settle(posted, "sent", message_id=found.message_id)
-        return found is not None
+        for pause in (*LOOK_AGAIN, None):
+            try:
+                async with asyncio.timeout(SEND_DEADLINE):
+                    found = await bridge.find_sent(replace(posted.message, made_at=posted.made_at))
+            except Exception:
+                log.exception("read_back_failed", platform=posted.message.platform)
+                if pause is not None:
+                    await asyncio.sleep(pause)
+                continue
+            if found is not None:
+                await self._settle(posted, "sent", message_id=found.message_id)
+            return found is not None
+        await self._settle(posted, "unknown", reason=reason)
+        return True
 
     async def _settle(
         self, posted: Posted, state: str, *, message_id: str | None = None, reason: str | None = None

@@ -28,8 +28,8 @@ log = logs.get_logger(__name__)
 
 _KEPT: Final = "webhook:"
 """Before a channel's id: the webhook's id and token, encrypted."""
-_ONCE: Final = "webhook-once:"
-"""Before a webhook's id: it was the agent's own and is gone; what it said is the agent's still."""
+_OWN: Final = "own-webhook:"
+"""Before the id of every webhook that ever was the agent's: what it said is the agent's, whatever becomes of it."""
 _LOCKS: Final = 1_000
 _PATIENCE: Final = 12.0
 """Seconds in which a webhook must be found or made: nothing is posted meanwhile."""
@@ -63,8 +63,8 @@ class Webhooks:
 
     async def load(self) -> None:
         """Read what is kept; webhooks whose tokens cannot be read any more are asked for again."""
-        for key in await self._state.below(_ONCE):
-            self._guilds.own_webhooks.add(key.removeprefix(_ONCE))
+        for key in await self._state.below(_OWN):
+            self._guilds.own_webhooks.add(key.removeprefix(_OWN))
         try:
             kept = await self._state.below(_KEPT)
         except SecretError as error:
@@ -99,7 +99,6 @@ class Webhooks:
         """Forget a webhook that is gone, or whose token is not taken any more; what it said stays the agent's."""
         if self._hooks.get(channel_id) == hook:
             del self._hooks[channel_id]
-            await self._state.put({f"{_ONCE}{hook.id}": channel_id})
             await self._state.remove(f"{_KEPT}{channel_id}")
             log.info("webhook_gone", channel=channel_id, webhook=hook.id)
 
@@ -107,6 +106,7 @@ class Webhooks:
         """Keep a webhook for the next start; where that fails it is found again then."""
         try:
             written = json.dumps({"id": hook.id, "token": hook.token})
+            await self._state.put({f"{_OWN}{hook.id}": channel_id})
             await self._state.put({f"{_KEPT}{channel_id}": written}, secret=True)
         except StoreError as error:
             log.warning("webhook_not_kept", channel=channel_id, reason=str(error))

@@ -6,6 +6,7 @@ from nextcord.asset import Asset
 from nextcord.http import Route
 
 from bridges.discord.client import DiscordClient
+from tests.bridges.discord.sending import unasked_mentions
 from tests.servers.discord.loopback import LoopbackDiscord
 
 
@@ -29,6 +30,7 @@ def _identify_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest_asyncio.fixture
 async def discord() -> AsyncIterator[LoopbackDiscord]:
-    """A loopback Discord; at its end every request must have fitted Discord's description."""
+    """A loopback Discord; at its end every request must have fitted Discord's description and said whom it may ping."""
     async with LoopbackDiscord() as server:
         yield server
+    assert list(unasked_mentions(server)) == []

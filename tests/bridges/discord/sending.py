@@ -50,11 +50,11 @@ def said(discord: LoopbackDiscord, channel: Channel) -> list[tuple[str, str]]:
 def unasked_mentions(discord: LoopbackDiscord) -> Iterator[str]:
     """Every request that says something and leaves open whom it may ping."""
     for request in discord.core.requests:
-        body = request.body
-        if request.method not in {"POST", "PATCH"} or not isinstance(body, dict):
+        if request.method not in {"POST", "PATCH"} or not isinstance(request.body, dict):
             continue
-        if not ({"content", "embeds"} & set(body)):
-            continue
-        allowed = body.get("allowed_mentions")
-        if allowed is None or allowed.get("parse") != [] or allowed.get("roles") != []:
-            yield f"{request.method} {request.template}: {body}"
+        for said in (request.body, request.body.get("data"), request.body.get("message")):
+            if not isinstance(said, dict) or not {"content", "embeds"} & set(said):
+                continue
+            allowed = said.get("allowed_mentions")
+            if allowed is None or allowed.get("parse") != [] or allowed.get("roles", []) != []:
+                yield f"{request.method} {request.template}: {said}"
