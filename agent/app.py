@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from agent import logs, metrics
+from agent.ailments import Ailment
 from agent.assembly import Assembly, assemble, open_core
 from agent.bridge import BridgeStartFailed
 from agent.bridge_loader import LoadedBridges, load_bridges
@@ -236,6 +237,12 @@ class Agent:
     async def prefill(self, call: CommandCall, option: str) -> str:
         """Return what a form holds at first for a long text (`agent.bridge.BridgeHost`)."""
         return await self._dispatcher.prefill(call, option)
+
+    async def ailment(self) -> Ailment | None:
+        """Return what keeps the agent from answering just now (`agent.bridge.BridgeHost`)."""
+        if await readiness(self.core)["database"]() is not None:
+            return Ailment.DATABASE
+        return Ailment.MODEL if self._parts.flow.model_state.is_away else None
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
         """Abort the running turn of a channel and drop what waits; tell whether there was one."""

@@ -15,6 +15,7 @@ from agent.identity.keys import ParticipantKey
 from agent.places import ChannelRef, ServerKind, ServerRef
 
 if TYPE_CHECKING:
+    from agent.ailments import Ailment
     from agent.commands import Choice, Command, CommandCall, CommandReply
 
 
@@ -216,6 +217,10 @@ class BridgeHost(Protocol):
 
     async def prefill(self, call: CommandCall, option: str) -> str:
         """Return what a form holds at first for a long text; empty when there is nothing or that failed."""
+        ...
+
+    async def ailment(self) -> Ailment | None:
+        """Return what keeps the agent from answering just now; None when nothing is known to."""
         ...
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:

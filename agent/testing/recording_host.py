@@ -10,6 +10,7 @@ from agent.commands import CommandReply
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from agent.ailments import Ailment
     from agent.commands import Choice, Command, CommandCall
     from agent.directory_changes import DirectoryChange
     from agent.events import Author, Event
@@ -61,6 +62,8 @@ class RecordingHost:
         """What bridges keep, by their names."""
         self.sent: dict[str, int | None] = {}
         """The agent's own messages: id and persona."""
+        self.ails: Ailment | None = None
+        """What keeps it from answering."""
         self._seen = 0
         self._faults: list[Exception] = []
         self._came = asyncio.Condition()
@@ -111,6 +114,10 @@ class RecordingHost:
     async def prefill(self, call: CommandCall, option: str) -> str:  # noqa: ARG002  # it holds nothing
         """Hold nothing."""
         return ""
+
+    async def ailment(self) -> Ailment | None:
+        """Return what a test has set."""
+        return self.ails
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
         """Stop nothing."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
 from agent import logs, metrics
+from agent.ailments import ModelState
 from agent.catalog import translate
 from agent.clock import short_id
 from agent.models import usage_counters
@@ -69,6 +70,7 @@ class Flow:
     limits: LoopLimits
     notice_rule: Callable[[Mapping[str, Any]], NoticeRule]
     watch: Watch
+    model_state: ModelState = field(default_factory=ModelState)
 
     async def run(self, job: Job) -> None:
         """Run a job to its one outcome. A lost database is waited for; the checkpoints let the run go on."""
@@ -109,6 +111,7 @@ class Flow:
                 result = await self._loop(turn, prompt, ledger)
         except TurnFailed as failure:
             usage = failure.usage
+            self.model_state.failed(failure.kind)
             await self._excuse(job, failure.error_id)
             await self._patiently(lambda: self._count(job, usage))
         except (TurnLost, DatabaseUnavailable):
@@ -118,6 +121,7 @@ class Flow:
             log.exception("turn_failed", error_id=error_id)
             await self._excuse(job, error_id)
         else:
+            self.model_state.answered()
             await self._end(turn, Outcome.ANSWERED, result.text)
             metrics.emit("turn_seconds", self.core.clock.monotonic() - began)
             await self._patiently(lambda: self._count(job, result.usage))

@@ -83,8 +83,9 @@ def without_link(text: str) -> tuple[str, str | None]:
 
 
 def edit_of(body: dict[str, Any]) -> dict[str, Any]:
-    """Return those parts of a body that an edit may have."""
-    return {key: value for key, value in body.items() if key not in {"message_reference", "username", "avatar_url"}}
+    """Return those parts of a body that an edit may have; a file of the text before goes with it."""
+    kept = {key: value for key, value in body.items() if key not in {"message_reference", "username", "avatar_url"}}
+    return {**kept, "attachments": []}
 
 
 def as_options(body: dict[str, Any], file: ReplyFile | None) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from bridges.discord.lanes import Lanes
 from bridges.discord.missed import Missed
 from bridges.discord.places import PLATFORM
 from bridges.discord.posting import Posting
+from bridges.discord.presence import LOOK_EVERY, StatusLight
 from bridges.discord.reading import Reading
 from bridges.discord.reporting import Reporting
 from bridges.discord.settings import DiscordSettings
@@ -69,6 +70,7 @@ class _Parts:
     reporting: Reporting
     reading: Reading
     missed: Missed
+    light: StatusLight
 
 
 class DiscordBridge:
@@ -109,9 +111,8 @@ class DiscordBridge:
             BridgeStartFailed: with the way out.
         """
         use_bases(self.settings.api_base, self.settings.cdn_base)
-        activity = nextcord.CustomActivity(name=self.settings.status) if self.settings.status else None
         intents = intents_for(message_content=self.settings.message_content, members=self.settings.members)
-        client = DiscordClient(intents=intents, ready_seconds=self.settings.ready_seconds, activity=activity)
+        client = DiscordClient(intents=intents, ready_seconds=self.settings.ready_seconds)
         guilds = Guilds(client, self.settings.allowed_bots)
         incoming = Incoming(guilds, host, self._lanes, self._clock)
         reading, connection = Reading(client, incoming, host), Connection(client, self.settings)
@@ -125,9 +126,10 @@ class DiscordBridge:
                 incoming.take(kind, data)
 
         client.payloads.sink = take
-        self._parts = _Parts(client, guilds, connection, posting, finding, reporting, reading, missed)
+        light = StatusLight(client, host, self.settings.status, LOOK_EVERY)
+        self._parts = _Parts(client, guilds, connection, posting, finding, reporting, reading, missed, light)
         watching = Watching(host, self._lanes, state)
-        client.watching, client.on_session = watching, partial(_session, client, watching, missed)
+        client.watching, client.on_session = watching, partial(_session, client, watching, missed, light)
         client.payloads.on_begin = missed.begin
         await webhooks.load()
         await missed.start(state)
@@ -135,6 +137,7 @@ class DiscordBridge:
         try:
             await connection.open()
             await self._commands.declare(state)
+            light.start()
         except BaseException:
             await connection.close()
             raise
@@ -144,6 +147,7 @@ class DiscordBridge:
         if self._commands is not None:
             await self._commands.stop()
         if self._parts is not None:
+            await self._parts.light.stop()
             await self._parts.reporting.stop()
             await self._parts.connection.close()
         await self._lanes.stop()
@@ -208,8 +212,11 @@ class DiscordBridge:
         return self._parts
 
 
-async def _session(client: DiscordClient, watching: Watching, missed: Missed, shard_id: int) -> None:
+async def _session(
+    client: DiscordClient, watching: Watching, missed: Missed, light: StatusLight, shard_id: int
+) -> None:
     """Catch up with what has happened before a session of a shard."""
+    light.session_began()
     missed.catch_up(shard_id)
     present = {guild.id for guild in client.guilds}
     await watching.session(present, lambda guild_id: (guild_id >> 22) % (client.shard_count or 1) == shard_id)

@@ -79,15 +79,13 @@ class PayloadState(AutoShardedConnectionState):
 class DiscordClient(nextcord.AutoShardedClient):
     """A client without commands of its own: what it hears goes to the bridge."""
 
-    def __init__(
-        self, *, intents: nextcord.Intents, ready_seconds: float, activity: nextcord.BaseActivity | None
-    ) -> None:
+    def __init__(self, *, intents: nextcord.Intents, ready_seconds: float) -> None:
         super().__init__(
             intents=intents,
             max_messages=None,
             guild_ready_timeout=ready_seconds,
             allowed_mentions=nextcord.AllowedMentions.none(),
-            activity=activity,
+            status=nextcord.Status.online,
             rollout_associate_known=False,
             rollout_delete_unknown=False,
             rollout_register_new=False,

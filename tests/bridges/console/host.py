@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agent.ailments import Ailment
 from agent.bridge import State
 from agent.commands import Choice, Command, CommandCall, CommandReply
 from agent.directory_changes import DirectoryChange
@@ -24,6 +25,9 @@ class RecordingHost:
     @property
     def commands(self) -> Sequence[Command]:
         return COMMANDS
+
+    async def ailment(self) -> Ailment | None:
+        return None
 
     async def receive(self, event: Event) -> None:
         if self.away is not None:

@@ -97,6 +97,24 @@ async def test_a_persona_answers_under_its_own_name_and_is_answered(
     assert len(discord.core.world.webhooks) == 1
 
 
+async def test_an_edited_question_gives_a_personas_answer_another_text(
+    discord: LoopbackDiscord, database_url: str
+) -> None:
+    guild = discord.guild("Garden")
+    mara, general = guild.member("mara"), guild.channel("general")
+    model = ScriptedModel("First.", "Second.")
+    async with discord_agent(discord, database_url, model=model) as world:
+        await make_iris(world, guild, general)
+        asked = discord.say(mara, general, "Iris, one?")
+        answer = await discord.answer(general, after=asked)
+        await world.agent.idle()
+        discord.edit(asked, "Iris, two?")
+        await discord.until(lambda: discord.now(answer).content.endswith("Second."), what="correction")
+        await world.agent.idle()
+    assert discord.now(answer).content.endswith(f"/{asked.id}\nSecond.")
+    assert len(discord.messages(general)) == 2
+
+
 async def test_a_busy_and_a_shut_channel_hold_up_no_other(discord: LoopbackDiscord, database_url: str) -> None:
     garden, forge = discord.guild("Garden"), discord.guild("Forge")
     mara = garden.member("mara")
@@ -152,4 +170,4 @@ async def test_a_notice_is_an_embed_whose_buttons_work_after_a_restart(
         shown = await discord.press(guild.owner, notice, buttons["Undo"])
         await world.agent.idle()
     assert shown.text
-    assert [state for state, _ in await states(database_url)][0] == "sent"
+    assert (await states(database_url))[0] == ("sent", None)

@@ -144,7 +144,10 @@ async def test_a_file_goes_along(discord: LoopbackDiscord) -> None:
         sent = await bridge.send(message)
         assert await bridge.find_sent(message) == sent
         assert await bridge.find_sent(to(guild, general, "look", "k2", file=ReplyFile("other.py", b""))) is None
-    [posted] = discord.messages(general)
+        [posted] = discord.messages(general)
+        assert isinstance(sent, Sent)
+        await bridge.edit(sent.message_id, to(guild, general, "no code any more"))
+    assert discord.now(posted).attachments == ()
     assert [(file.filename, discord.core.world.files[file.path][0]) for file in posted.attachments] == [
         ("answer.py", b"print(1)\n")
     ]
