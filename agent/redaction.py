@@ -14,7 +14,7 @@ _EXACT_NAMES = frozenset({"authorization", "cookie", "set-cookie"})
 # One expression, so that a text is read once. Group "keep" stays, what follows it goes.
 _PATTERN = re.compile(
     r"""
-      (?P<keep>/webhooks/\d+/)[\w-]+                                    # a webhook's token
+      (?P<keep>/(?:webhooks|interactions)/\d+/)[\w-]+                   # a webhook's or interaction's token
     | (?P<keep_scheme>\b(?:Bearer|Bot|Basic)\s+)[\w.~+/=-]{8,}          # an Authorization header's value
     | (?P<keep_header>\bAuthorization['"]?\s*[:=]\s*['"]?)(?:(?:Bearer|Bot|Basic)\s+)?[^\s'",}]+
     | (?P<keep_query>\b(?:access_token|api_key|token|password)=)[^\s&'"]+

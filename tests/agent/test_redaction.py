@@ -24,6 +24,7 @@ DISCORD = "".join(("MTE4", "x" * 22, ".", "G4b-cd", ".", "z" * 38))
     ("text", "shown"),
     [
         ("POST /webhooks/123/ab-C_d?wait=1", f"POST /webhooks/123/{HIDDEN}?wait=1"),
+        ("POST /interactions/12/ab-C_d/callback", f"POST /interactions/12/{HIDDEN}/callback"),
         ("Authorization: abcdef", f"Authorization: {HIDDEN}"),
         ("{'Authorization': 'Bot abcdefgh'}", f"{{'Authorization': '{HIDDEN}'}}"),
         ("sent Bearer abcdefgh.ijk", f"sent Bearer {HIDDEN}"),

@@ -1,4 +1,4 @@
-"""A command's reply as messages of Discord: pure functions."""
+"""A command's reply as messages of Discord, its text shown as it is: pure functions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.catalog import translate
 from agent.commands import CommandReply, StepKind
 from agent.files import MEBIBYTE, ReplyFile
-from agent.text import clip
+from agent.fitting import cut
 from agent.turn.split import split
 from bridges.discord.commands.asked import EPHEMERAL
 from bridges.discord.commands.buttons import rows_of
+from bridges.discord.escaping import escaped, escaped_length
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,16 +50,27 @@ def drawn(reply: CommandReply, title: str, locale: str, upload_limit: int) -> tu
     if not text and not files:
         text = translate(locale, "Done.")
     is_paged = any(step.kind in _PAGED for step in reply.steps)
-    rows = rows_of(reply.steps)
-    if len(text) <= MESSAGE and not is_paged:
-        return (_message(rows, files, content=text),)
-    if len(text) <= DESCRIPTION:
-        return (_message(rows, files, embed={"title": title, "description": text}),)
-    if not rows and len(parts := split(text, MESSAGE)) <= MOST_MESSAGES:
+    rows, shown = rows_of(reply.steps), escaped(text)
+    if len(shown) <= MESSAGE and not is_paged:
+        return (_message(rows, files, content=shown),)
+    if len(shown) <= DESCRIPTION:
+        return (_message(rows, files, embed={"title": escaped(title), "description": shown}),)
+    if not rows and len(parts := _parts(shown)) <= MOST_MESSAGES:
         *first, last = parts
         return (*(_message((), (), content=part) for part in first), _message((), files, content=last))
-    whole = ReplyFile("answer.txt", text.encode(), "text/plain")
-    return (_message(rows, (*files, whole), embed={"title": title, "description": clip(text, DESCRIPTION)}),)
+    whole = ReplyFile("answer.txt", text.encode("utf-8", "replace"), "text/plain")
+    beginning = escaped(cut(text, DESCRIPTION, escaped_length))
+    return (_message(rows, (*files, whole), embed={"title": escaped(title), "description": beginning}),)
+
+
+def _parts(shown: str) -> list[str]:
+    """Return an escaped text in messages; no backslash is parted from the sign that it stands for."""
+    parts = list(split(shown, MESSAGE - 1))
+    for number in range(len(parts) - 1):
+        part = parts[number]
+        if (len(part) - len(part.rstrip("\\"))) % 2:
+            parts[number], parts[number + 1] = part[:-1], "\\" + parts[number + 1]
+    return parts
 
 
 def hidden(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 type Body = Mapping[str, Any]
 
+PATIENCE: Final = 60.0
+"""Seconds that one answer may take on its way, files included."""
 _CALLBACK: Final = "/interactions/{webhook_id}/{webhook_token}/callback"
 _ORIGINAL: Final = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 _FOLLOW_UP: Final = "/webhooks/{webhook_id}/{webhook_token}"
@@ -88,7 +90,7 @@ class Wire:
 
     async def _request(self, route: Route, body: Body | None, files: Sequence[ReplyFile]) -> None:
         if self._session is None:
-            self._session = aiohttp.ClientSession()
+            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=PATIENCE))
         sent = {"multipart": _multipart(body, files)} if files else {"payload": body}
         try:
             await self._adapter.request(route, self._session, **sent)

@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from agent.bridge import BridgeStartFailed
+from agent.commands import Command, CommandReply, Invocation
 from agent.identity.keys import ParticipantKey, ParticipantKind
+from agent.testing.recording_host import RecordingHost
+from bridges.discord import DiscordBridge
 from bridges.discord.commands import speaking
 from tests.bridges.discord.trial import SEEN, SETTINGS
-from tests.bridges.discord.worlds import discord_agent
+from tests.bridges.discord.worlds import discord_agent, settings_of
 from tests.servers.discord.asking import InteractionResult
 from tests.servers.discord.choices import NotOffered
 from tests.servers.discord.guilds import Guild
@@ -106,7 +110,7 @@ async def test_a_message_is_taken_from_its_menu_its_id_or_its_link(garden: Garde
         await garden.run("trial message", message=str(said.id)),
         await garden.run("trial message", message=f"https://discord.com/channels/1/{garden.general.id}/{said.id}"),
     ):
-        assert (answer.text, answer.ephemeral) == ("Ben said @everyone: a fact", True)
+        assert (answer.text, answer.ephemeral) == ("Ben said \\@everyone: a fact", True)
     assert [(one["author"].external_id, one["from_agent"]) for one in SEEN.options] == [(str(garden.ben.id), False)] * 3
     other = garden.guild.channel("other")
     secret = discord.say(garden.ben, other, "secret")
@@ -258,3 +262,62 @@ async def test_an_answer_that_comes_too_late_is_only_logged(garden: Garden, monk
     SEEN.go_on.set()
     again = await garden.run("trial values", word="red")
     assert again.text == "kept"
+
+
+async def test_commands_work_in_threads_and_direct_messages(garden: Garden) -> None:
+    discord = garden.discord
+    thread = garden.guild.thread(garden.general, "details", garden.ben)
+    for channel in (thread, discord.dm(garden.ben)):
+        answer = await discord.slash(garden.ben, channel, "trial values", {"word": "red"})
+        assert answer.text == "kept"
+
+
+async def test_an_older_form_of_a_command_is_refused_calmly(garden: Garden) -> None:
+    held = garden.discord.core.world.commands[None]
+    (trial,) = (each for each in held.values() if each["name"] == "trial")
+    (values,) = (each for each in trial["options"] if each["name"] == "values")
+    values["options"] = [{"type": 3, "name": "gone", "description": "."}]
+    for options in ({"gone": "x"}, {}):
+        refused = await garden.discord.slash(garden.mara, garden.general, "trial values", options)
+        assert refused.text.startswith("Discord shows an older form of this command.")
+        assert refused.ephemeral
+    values["name"] = "removed"
+    refused = await garden.run("trial removed")
+    assert refused.text.startswith("Discord shows an older form of this command.")
+    assert SEEN.options == []
+
+
+async def test_discords_own_failures_are_tried_again(garden: Garden) -> None:
+    garden.discord.faults.fail(502, method="POST", path="/interactions/{interaction_id}/{interaction_token}/callback")
+    assert (await garden.run("trial values", word="red")).text == "kept"
+    assert len(SEEN.options) == 1
+
+
+async def test_what_is_written_in_an_answer_is_no_formatting_and_pings_nobody(garden: Garden) -> None:
+    said = garden.discord.say(garden.ben, garden.general, "**bold** [bank](https://evil.example)")
+    answer = await garden.discord.menu(garden.mara, said, "Take this message")
+    assert answer.text == r"Ben said \@everyone: \*\*bold\*\* \[bank\]\(https://evil.example\)"
+    assert not answer.message.mention_everyone
+
+
+async def test_commands_that_discord_does_not_take_stop_the_start(discord: LoopbackDiscord) -> None:
+    async def run(call: Invocation) -> CommandReply:
+        return CommandReply("done")
+
+    bridge = DiscordBridge(settings_of(discord))
+    with pytest.raises(BridgeStartFailed, match="bridge discord: /A of trial: 'A' is no name that Discord takes"):
+        await bridge.start(RecordingHost([Command(("A",), "A.", run, owner="trial")]))
+    await bridge.stop()
+
+
+async def test_commands_that_were_refused_are_declared_at_the_next_start(
+    discord: LoopbackDiscord, database_url: str
+) -> None:
+    garden = Garden(discord)
+    commands = "/applications/{application_id}/commands"
+    discord.faults.refuse(50035, method="PUT", path=commands)
+    async with discord_agent(discord, database_url, SETTINGS):
+        with pytest.raises(NotOffered):
+            await garden.run("trial values", word="red")
+    async with discord_agent(discord, database_url, SETTINGS):
+        assert (await garden.run("trial values", word="red")).text == "kept"

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
+from agent.testing.scripted_model import ScriptedCall, ScriptedModel
 from tests.bridges.discord.commands.test_commands import FULL
 from tests.bridges.discord.commands.test_interactions import Garden, ids
 from tests.bridges.discord.worlds import discord_agent
@@ -102,3 +103,23 @@ async def test_an_export_comes_as_a_file(garden: Garden) -> None:
     (file,) = held.message.attachments
     assert (file.filename, held.ephemeral) == ("isthmus-export.json", True)
     assert b"ben" in garden.content(file)
+
+
+async def test_the_buttons_of_a_notice_edit_and_undo(discord: LoopbackDiscord, database_url: str) -> None:
+    made, model = Garden(discord), ScriptedModel(default="Well.")
+    arguments = {"memory_content": "the gate is green", "memory_scope": "server_wide"}
+    model.say(ScriptedCall("create_long_term_memory", arguments), "Noted.")
+    async with discord_agent(discord, database_url, FULL, model=model):
+        asked = discord.say(made.ben, made.general, f"{discord.bot.mention} the gate is green")
+        notice = await discord.answer(made.general, after=asked, matching=lambda one: bool(one.components))
+        buttons = {one["label"]: one["custom_id"] for row in notice.components for one in row["components"]}
+        stranger = await discord.press(made.guild.member("zoe"), notice, buttons["Undo"])
+        assert (stranger.text, stranger.ephemeral) == ("Only those who manage this server may do that.", True)
+        form = (await discord.press(made.ben, notice, buttons["Edit"])).modal
+        assert form.components[0]["component"]["value"] == "the gate is green"
+        edited = await discord.submit(form, {"text": "the gate is blue"})
+        assert (edited.text, edited.ephemeral) == ("Memory 1 says now: the gate is blue", True)
+        changed = await discord.press(made.ben, notice, buttons["Undo"])
+        assert "Somebody has changed memory 1" in changed.text
+        removed = await made.run("memories remove", ids="1")
+        assert removed.text.startswith("1 memory removed: 1.")
