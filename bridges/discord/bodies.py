@@ -25,7 +25,11 @@ NOBODY: Final = {"parse": [], "users": [], "roles": [], "replied_user": False}
 """Nobody is pinged."""
 _NONCE: Final = 25
 """Characters of a nonce that Discord takes."""
-_ANSWERED: Final = re.compile(r"\A-# ↪ https://discord\.com/channels/\d+/\d+/(\d+)\n")
+_HAIR: Final = "\u200a"
+"""A space that is hardly seen; after a name in front it tells that the agent has put it there."""
+_PUT: Final = re.compile(
+    rf"\A(?:-# ↪ https://discord\.com/channels/\d+/\d+/(?P<answered>\d+)\n|\*\*[^\n]{{1,170}}\*\*{_HAIR}\n)"
+)
 
 
 def nonce_of(key: str) -> str:
@@ -55,7 +59,7 @@ def own_body(message: OutgoingMessage, *, embeds: bool = True, refers: bool = Tr
     """
     body = _body(message, embeds=embeds)
     if message.persona_name is not None and message.card is None:
-        body["content"] = f"**{escaped(webhook_name(message.persona_name))}**\n{body['content']}"
+        body["content"] = f"**{escaped(webhook_name(message.persona_name))}**{_HAIR}\n{body['content']}"
     if message.reply_to is not None and refers:
         body["message_reference"] = {"message_id": message.reply_to, "fail_if_not_exists": False}
     return body
@@ -76,10 +80,10 @@ def persona_body(message: OutgoingMessage, *, username: str, avatar: bool = True
     return body
 
 
-def without_link(text: str) -> tuple[str, str | None]:
-    """Return what a persona said without the line that links what it answers, and the id of that message."""
-    found = _ANSWERED.match(text)
-    return (text, None) if found is None else (text[found.end() :], found[1])
+def bare(text: str) -> tuple[str, str | None]:
+    """Return what a persona said without the line in front, which names it or links what it answers, and that id."""
+    found = _PUT.match(text)
+    return (text, None) if found is None else (text[found.end() :], found["answered"])
 
 
 def edit_of(body: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import nextcord
 from agent import logs
 from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent, SentMessage
 from agent.clock import Clock, SystemClock
+from agent.identity.keys import ParticipantKey, ParticipantKind
 from bridges.discord.bodies import MESSAGE_LIMIT, PERSONA_ROOM
 from bridges.discord.cards import CARD_LIMIT
 from bridges.discord.client import DiscordClient, intents_for, use_bases
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
     from agent.bridge import BridgeHost
     from agent.events import Attachment
-    from agent.identity.keys import ParticipantKey
     from agent.places import ChannelRef, ServerRef
 
 log = logs.get_logger(__name__)
@@ -99,10 +99,12 @@ class DiscordBridge:
         return identifier if identifier.isdecimal() else hashlib.sha256(token.encode()).hexdigest()[:16]
 
     def agent_keys(self) -> frozenset[ParticipantKey]:
-        """Return the agent's own account, once it is logged in."""
+        """Return the agent's own account, once it is logged in, and the webhooks of its personas."""
         if self._parts is None or not self._parts.guilds.is_known:
             return frozenset()
-        return frozenset({agent_key(self._parts.guilds.agent_id)})
+        guilds = self._parts.guilds
+        hooks = (ParticipantKey(ParticipantKind.WEBHOOK, each) for each in guilds.own_webhooks)
+        return frozenset({agent_key(guilds.agent_id), *hooks})
 
     async def start(self, host: BridgeHost) -> None:
         """Log in and bring events.

@@ -8,7 +8,7 @@ import aiohttp
 
 from agent.bridge import HistoryMessage
 from agent.files import FileRefused, too_large
-from bridges.discord.bodies import without_link
+from bridges.discord.bodies import bare
 from bridges.discord.described import described
 from bridges.discord.early import moment_of
 from bridges.discord.incoming import SAID
@@ -65,8 +65,8 @@ class Reading:
         content = described(message)
         answered = (message.get("message_reference") or {}).get("message_id")
         text, from_agent = content.text, is_own or self._incoming.is_own(message)
-        if from_agent and message.get("webhook_id"):
-            text, linked = without_link(text)
+        if from_agent:
+            text, linked = bare(text)
             answered = answered or linked
         return HistoryMessage(
             message_id=str(message["id"]),

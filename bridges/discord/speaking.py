@@ -37,7 +37,7 @@ _STALE: Final = frozenset({refusals.UNKNOWN_WEBHOOK, refusals.BAD_WEBHOOK_TOKEN}
 _BARRED: Final = 600.0
 """Seconds until it is tried again whether the agent may have a webhook."""
 _PLACES: Final = 10_000
-_LOCKED: Final = 15.0
+_LOCKED: Final = 12.0
 """Seconds that a message waits for a bucket that is empty, before its channel's queue looks after it."""
 _LOOK: Final = 0.25
 _TRIES: Final = 4

@@ -31,7 +31,7 @@ _KEPT: Final = "webhook:"
 _OWN: Final = "own-webhook:"
 """Before the id of every webhook that ever was the agent's: what it said is the agent's, whatever becomes of it."""
 _LOCKS: Final = 1_000
-_PATIENCE: Final = 12.0
+_PATIENCE: Final = 8.0
 """Seconds in which a webhook must be found or made: nothing is posted meanwhile."""
 
 

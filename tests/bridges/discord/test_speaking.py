@@ -36,6 +36,7 @@ async def test_personas_share_one_webhook_of_the_channel(discord: LoopbackDiscor
             bridge.send(to(guild, general, "and me", "key-2", persona_name="Otto", persona_avatar="file:///x.png")),
         )
         assert await host.rest(0.1) == []  # its own words do not come back
+        assert ParticipantKey(ParticipantKind.WEBHOOK, str(*discord.core.world.webhooks)) in bridge.agent_keys()
     assert sorted(said(discord, general)) == [("Iris", "hello"), ("Otto", "and me")]
     assert {message.author.name: message.author.avatar for message in discord.messages(general)} == {
         "Iris": PICTURE,
@@ -136,7 +137,7 @@ async def test_without_the_permission_it_speaks_as_itself_and_says_so_once(disco
     guild, host = discord.guild("Garden", permissions=BOT & ~Permission.MANAGE_WEBHOOKS), RecordingHost()
     mara, general, second = guild.member("mara"), guild.channel("general"), guild.channel("second")
     asked = discord.say(mara, general, "hello?")
-    name = "I*r*is"
+    name, front = "I*r*is", "**I\\*r\\*is**\u200a\n"
     async with bridge_in(discord, host) as bridge:
         for number, channel in enumerate((general, general, second)):
             message = to(guild, channel, "hello", f"key-{number}", persona_name=name, reply_to=str(asked.id))
@@ -144,6 +145,9 @@ async def test_without_the_permission_it_speaks_as_itself_and_says_so_once(disco
             assert isinstance(sent, Sent)
             assert await bridge.find_sent(message) is not None
         told = await discord.answer(discord.dm(guild.owner))
+        place = to(guild, second, "")
+        history = await bridge.history(place.server, place.channel, 10)
+        assert [(each.text, each.from_agent) for each in history] == [("hello", True)]
         last = str(discord.messages(second)[0].id)
         await bridge.edit(last, to(guild, second, "better", persona_name=name))
     async with bridge_in(discord, host) as bridge:
@@ -151,7 +155,7 @@ async def test_without_the_permission_it_speaks_as_itself_and_says_so_once(disco
     assert "Manage Webhooks" in told.content
     assert len(discord.messages(discord.dm(guild.owner))) == 1
     assert discord.messages(general)[1].reply_to == asked.id
-    assert [text for _, text in said(discord, second)] == ["**I\\*r\\*is**\nbetter", "**I\\*r\\*is**\nagain"]
+    assert [text for _, text in said(discord, second)] == [f"{front}better", f"{front}again"]
     assert len(discord.calls("GET", WEBHOOKS)) == 3  # once a channel and start
 
 
@@ -193,7 +197,7 @@ async def test_in_a_direct_conversation_it_speaks_as_itself(discord: LoopbackDis
         discord.faults.lose(method="POST", path=MESSAGES)
         assert isinstance(await bridge.send(message), OutcomeUnknown)
         assert isinstance(await bridge.send(message), Sent)
-    assert said(discord, discord.dm(mara)) == [(discord.bot.name, "**Iris**\nhello")]
+    assert said(discord, discord.dm(mara)) == [(discord.bot.name, "**Iris**\u200a\nhello")]
 
 
 async def test_no_token_is_ever_written(discord: LoopbackDiscord, caplog: pytest.LogCaptureFixture) -> None:
