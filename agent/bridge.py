@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from agent.contracts.cards import Card
 from agent.directory_changes import DirectoryChange
@@ -225,6 +225,15 @@ class BridgeHost(Protocol):
 
     async def stop_turn(self, server: ServerRef, channel: ChannelRef) -> bool:
         """Abort the running turn of that channel and drop what waits; tell whether there was one."""
+        ...
+
+
+@runtime_checkable
+class TellsLosses(Protocol):
+    """A bridge that can tell people of messages that did not reach them; others leave that to the log."""
+
+    def undelivered(self, message: OutgoingMessage, reason: str) -> None:
+        """Tell whoever asked, where that can be done, that a message was given up; returns at once, never raises."""
         ...
 
 

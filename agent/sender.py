@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agent import logs, metrics
-from agent.bridge import OutcomeUnknown, SendFailed, Sent
+from agent.bridge import OutcomeUnknown, SendFailed, Sent, TellsLosses
 from agent.fitting import fitted
 from agent.places import conversation_key
 
@@ -29,6 +29,8 @@ FRESH: Final = 1.0
 """Seconds after which a message that waits is looked up again before it is sent: it may have been taken back."""
 LOOK_AGAIN: Final = (0.5, 2.0)
 """Seconds until it is looked again for a message whose history could not be read."""
+LOST: Final = frozenset({"failed", "unknown"})
+"""States of messages that did not arrive, or of which nobody knows it."""
 SETTLE_DEADLINE: Final = 60.0
 """Seconds that the database may be away while an outcome is written down."""
 
@@ -215,6 +217,9 @@ class Sender:
         metrics.emit("messages_out", platform=posted.message.platform, state=state)
         if state != "sent":
             log.warning("message_not_sent", key=posted.message.key, state=state, reason=reason)
+            bridge = self._bridges.get(posted.message.platform)
+            if state in LOST and posted.edits is None and isinstance(bridge, TellsLosses):
+                bridge.undelivered(posted.message, reason or state)
         withdrawn = await self._store.retrying(
             lambda: self._rows.settle(posted, state, message_id=message_id, reason=reason), patience=SETTLE_DEADLINE
         )

@@ -13,7 +13,7 @@ import aiohttp
 import nextcord
 
 from agent import logs
-from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent, SentMessage
+from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent, SentMessage
 from agent.clock import Clock, SystemClock
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from bridges.discord.bodies import MESSAGE_LIMIT, PERSONA_ROOM
@@ -163,6 +163,10 @@ class DiscordBridge:
             SendFailed: Discord refused.
         """
         return await self._started.posting.send(message)
+
+    def undelivered(self, message: OutgoingMessage, reason: str) -> None:
+        """Tell whoever asked that a message was given up, unless that was told already."""
+        self._started.reporting.undelivered(message, SendFailed(reason))
 
     async def find_sent(self, message: OutgoingMessage) -> Sent | None:
         """Look for a message in the history of its channel.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 import nextcord
-from cachetools import TTLCache
+from cachetools import LRUCache, TTLCache
 from nextcord.http import Route
 
 from agent import logs
@@ -40,6 +40,7 @@ class Reporting:
         self._client = client
         self._state = state
         self._told: TTLCache[tuple[str, int], bool] = TTLCache(_PLACES, _QUIET)
+        self._reported: LRUCache[str, bool] = LRUCache(_PLACES)
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def stop(self) -> None:
@@ -49,8 +50,11 @@ class Reporting:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def undelivered(self, message: OutgoingMessage, failure: SendFailed) -> None:
-        """Tell that a message was refused for good: once an hour for each channel and reason."""
+        """Tell that a message was refused or given up: once an hour for each channel and reason."""
         code, channel = code_of(failure), message.channel
+        if self._reported.get(message.key):
+            return
+        self._reported[message.key] = True
         if (channel.external_id, code) in self._told:
             return
         self._told[channel.external_id, code] = True

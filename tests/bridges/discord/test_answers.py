@@ -140,6 +140,23 @@ async def test_a_busy_and_a_shut_channel_hold_up_no_other(discord: LoopbackDisco
     assert sorted(state for state, _ in await states(database_url)) == ["failed"] * 3 + ["sent"] * 9
 
 
+async def test_who_asked_is_told_that_an_answer_did_not_arrive(discord: LoopbackDiscord, database_url: str) -> None:
+    guild = discord.guild("Garden")
+    mara, general = guild.member("mara"), guild.channel("general")
+    async with discord_agent(discord, database_url) as world:
+        await make_iris(world, guild, general)
+        discord.faults.fail(502, method="POST", path=EXECUTE)
+        discord.say(mara, general, "Iris, hello")
+        told = await discord.answer(discord.dm(mara))
+        await world.agent.idle()
+        assert told.content.startswith("I could not answer you in #general of Garden")
+        asked = discord.say(mara, general, "Iris, hello?")
+        await discord.answer(general, after=asked)
+        await world.agent.idle()
+    assert [state for state, _ in await states(database_url)] == ["unknown", "sent"]
+    assert len(discord.messages(discord.dm(mara))) == 1
+
+
 async def test_long_code_comes_as_a_file(discord: LoopbackDiscord, database_url: str) -> None:
     guild = discord.guild("Garden")
     mara, general = guild.member("mara"), guild.channel("general")
