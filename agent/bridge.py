@@ -17,6 +17,7 @@ from agent.places import ChannelRef, ServerKind, ServerRef
 if TYPE_CHECKING:
     from agent.ailments import Ailment
     from agent.commands import Choice, Command, CommandCall, CommandReply
+    from agent.hookspecs import Health
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,4 +306,13 @@ class Bridge(Protocol):
 
     async def typing(self, channel: ChannelRef) -> None:
         """Show that an answer is being written."""
+        ...
+
+
+@runtime_checkable
+class HasHealth(Protocol):
+    """What a bridge may have besides: `isthmus doctor` asks it, without starting it."""
+
+    async def health(self) -> Sequence[Health]:
+        """Return lines for what is well and what is not, such as a token that is refused."""
         ...

@@ -23,6 +23,7 @@ from agent.cli import (
     restore,
     run,
     secrets,
+    setup,
     tools,
 )
 from agent.cli.errors import FAILED, INTERRUPTED, OK, WRONG_CALL, CallRefused, CommandFailed
@@ -46,6 +47,7 @@ BUILT_IN: Final = frozenset(
         "restore",
         "run",
         "secrets",
+        "setup",
         "tools",
     }
 )
@@ -84,6 +86,7 @@ def build_app() -> typer.Typer:
 
     add_command(app, "chat", chat.chat)
     add_command(app, "run", run.run)
+    add_command(app, "setup", setup.setup)
     add_command(app, "doctor", doctor.doctor)
     add_command(app, "migrate", migrate.migrate)
     app.add_typer(people.app, name="people")

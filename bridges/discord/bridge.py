@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
     from agent.bridge import BridgeHost
     from agent.events import Attachment
+    from agent.hookspecs import Health
     from agent.places import ChannelRef, ServerRef
+    from agent.setup import Setup
 
 log = logs.get_logger(__name__)
 
@@ -87,6 +89,23 @@ class DiscordBridge:
         self._lanes = Lanes()
         self._parts: _Parts | None = None
         self._commands: Serving | None = None
+
+    @staticmethod
+    def setup(setup: Setup) -> None:
+        """Ask for the token, and write what the agent needs (`isthmus setup discord`).
+
+        Raises:
+            SetupFailed: Discord took no token, or something could not be written.
+        """
+        from bridges.discord.setting_up import set_up
+
+        set_up(setup)
+
+    async def health(self) -> Sequence[Health]:
+        """Say what Discord thinks of the token, the intents and the permissions (`isthmus doctor`)."""
+        from bridges.discord.checking import health
+
+        return await health(self.settings)
 
     def identity(self) -> str:
         """Return the bot's id, which stands in the token, or a hash of a token of another form."""
