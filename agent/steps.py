@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlencode
 
-from agent.commands import OptionKind, Step
+from agent.catalog import translate
+from agent.commands import OptionKind, Step, StepKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from agent.commands import Command
+    from agent.commands import Command, Invocation
     from agent.contracts.cards import CardAction
 
 LIMIT: Final = 100
@@ -34,6 +35,23 @@ def step_id(step: Step) -> str | None:
 def step_of(action: CardAction) -> Step:
     """Return the button of a card's action."""
     return Step(action.label, action.path, action.options)
+
+
+def page_steps(call: Invocation, page: int, pages: int) -> tuple[Step, ...]:
+    """Return the steps to the pages before and behind one: the same command with everything else that was given.
+
+    The command's option for the page is `page`.
+    """
+    around = (
+        (translate(call.locale, "Back"), page - 1, StepKind.PREVIOUS),
+        (translate(call.locale, "Next"), page + 1, StepKind.NEXT),
+    )
+    given = {name: value for name, value in call.options.items() if isinstance(value, (str, int))}
+    return tuple(
+        Step(label, call.command, {**given, "page": number}, kind)
+        for label, number, kind in around
+        if 1 <= number <= pages
+    )
 
 
 def is_step(identifier: str) -> bool:

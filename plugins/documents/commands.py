@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.catalog import N_, translate
-from agent.commands import Command, CommandReply, Invocation, Option, OptionKind, Rights
+from agent.commands import Command, CommandReply, Invocation, Option, OptionKind, Rights, Step, StepKind
 from agent.files import FileRefused
 from agent.places import Audience
 from plugins.documents.chunking import SIZE
@@ -18,11 +18,12 @@ from plugins.documents.listing import (
     document_text,
     found_data,
     found_text,
+    paged,
     persona_named,
-    with_pages,
 )
 from plugins.documents.refusals import Refused
 from plugins.documents.rendering import listed
+from plugins.documents.suggesting import Suggesting
 from plugins.documents.viewing import scope_of_upload, viewer_of_command
 
 if TYPE_CHECKING:
@@ -57,49 +58,55 @@ class DocumentCommands:
 
     def commands(self) -> tuple[Command, ...]:
         """Return the commands."""
+        suggesting = Suggesting(self._library, self._personas)
+        one, document = replace(_ID, suggest=suggesting.documents), replace(_DOCUMENT, suggest=suggesting.documents)
+        persona = replace(_PERSONA, suggest=suggesting.personas)
         title = Option("title", N_("What it is called; left out: the file's name."), required=False)
-        add = (Option("file", N_("A text, Markdown or PDF file."), OptionKind.FILE), title, _CHANNEL, _PERSONA)
+        add = (Option("file", N_("A text, Markdown or PDF file."), OptionKind.FILE), title, _CHANNEL, persona)
         sure = Option("sure", N_("Yes: remove a whole document."), OptionKind.BOOLEAN, required=False)
         who = Option("audience", N_("Who may ever read it."), choices=("server", "channel"))
         return (
             _command("add", N_("Give me a document to look things up in."), self.add, add, changes=True),
             _command("list", N_("Show the documents that are known here."), self.list, (_PAGE,)),
-            _command("show", N_("Show a document's parts, or one part."), self.show, (_ID, _PAGE)),
+            _command("show", N_("Show a document's parts, or one part."), self.show, (one, _PAGE)),
             _command("search", N_("Look something up."), self.search, (Option("text", N_("What to look for.")),)),
             _command(
                 "edit",
                 N_("Give a part another text."),
                 self.edit,
-                (Option("id", N_("The number of a part."), OptionKind.INTEGER), Option("text", N_("Its new text."))),
+                (
+                    Option("id", N_("The number of a part."), OptionKind.INTEGER),
+                    Option("text", N_("Its new text."), long=True, prefill=self.present),
+                ),
                 changes=True,
             ),
-            _command("remove", N_("Remove a part, or a whole document."), self.remove, (_ID, sure), changes=True),
+            _command("remove", N_("Remove a part, or a whole document."), self.remove, (one, sure), changes=True),
             _command(
                 "rename",
                 N_("Give a document another title."),
                 self.rename,
-                (_DOCUMENT, Option("title", N_("Its new title."))),
+                (document, Option("title", N_("Its new title."))),
                 changes=True,
             ),
             _command(
                 "limit",
                 N_("Let a document be known in one more channel only; without a channel: everywhere."),
                 self.limit,
-                (_DOCUMENT, _CHANNEL),
+                (document, _CHANNEL),
                 changes=True,
             ),
             _command(
                 "persona",
                 N_("Let one persona alone know a document; without a name: every persona."),
                 self.persona,
-                (_DOCUMENT, _PERSONA),
+                (document, persona),
                 changes=True,
             ),
             _command(
                 "audience",
                 N_("Say who may ever read a document: everybody here, or the channel where it was uploaded."),
                 self.audience,
-                (_DOCUMENT, who),
+                (document, who),
                 changes=True,
             ),
         )
@@ -115,7 +122,7 @@ class DocumentCommands:
         lines = [document_text(document, personas, call.locale) for document in shown]
         lines = lines or [translate(call.locale, "I have no documents here.")]
         data = {"documents": [document_data(document) for document in shown], "page": page, "count": len(documents)}
-        return CommandReply(with_pages(lines, page, _pages(len(documents)), call.locale), private=True, data=data)
+        return paged(call, lines, page, _pages(len(documents)), data)
 
     async def show(self, call: Invocation) -> CommandReply:
         """Show the beginnings of a document's parts, or one part wholly."""
@@ -129,7 +136,7 @@ class DocumentCommands:
         personas = await self._personas.for_server(call.place.server.server_id)
         lines = [document_text(document, personas, call.locale), *map(listed, chunks)]
         data = {**document_data(document), "page": page, "parts_shown": [chunk_data(chunk) for chunk in chunks]}
-        return CommandReply(with_pages(lines, page, _pages(document.parts), call.locale), private=True, data=data)
+        return paged(call, lines, page, _pages(document.parts), data)
 
     async def search(self, call: Invocation) -> CommandReply:
         """Show what fits best, as a turn would call it back."""
@@ -179,6 +186,11 @@ class DocumentCommands:
             return _failed(translate(call.locale, "Somebody else has just changed it: look at it again."))
         return CommandReply(translate(call.locale, "Part {id} has its new text.", id=chunk.chunk_id), private=True)
 
+    async def present(self, call: Invocation) -> str:
+        """Return what a part says now; empty when there is none that may be seen here."""
+        _, chunk = await self._asked(call)
+        return "" if chunk is None else chunk.content
+
     async def remove(self, call: Invocation) -> CommandReply:
         """Remove a part; of a document only when whoever asks is sure."""
         document, chunk = await self._asked(call)
@@ -198,7 +210,9 @@ class DocumentCommands:
                 count=document.parts,
                 id=document.document_id,
             )
-            return CommandReply(text, private=True, data={"confirm": document.document_id})
+            label = translate(call.locale, "Remove it")
+            step = Step(label, call.command, {"id": document.document_id, "sure": True}, StepKind.CONFIRM)
+            return CommandReply(text, private=True, data={"confirm": document.document_id}, steps=(step,))
         if not await self._library.remove(document):
             return _not_found(call)
         text = translate(call.locale, "“{title}” is removed.", title=document.title)

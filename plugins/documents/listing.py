@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent.catalog import translate
+from agent.commands import CommandReply, Invocation
 from agent.identity.names import normalise
+from agent.steps import page_steps
 from agent.text import clip, one_line
 from plugins.documents.rendering import SHOWN, plain
 
@@ -47,6 +49,12 @@ def chunk_text(chunk: Chunk) -> str:
 def found_text(found: Found) -> str:
     """Return what was found in one line: its number, the document, how it begins."""
     return f"{found.chunk.chunk_id} ({one_line(found.title)}): {clip(plain(found.chunk), SHOWN)}"
+
+
+def paged(call: Invocation, lines: Sequence[str], page: int, pages: int, data: Mapping[str, Any]) -> CommandReply:
+    """Return a page of a list, with the steps to its neighbours."""
+    text = with_pages(lines, page, pages, call.locale)
+    return CommandReply(text, private=True, data=data, steps=page_steps(call, page, pages))
 
 
 def with_pages(lines: Sequence[str], page: int, pages: int, locale: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.catalog import N_, translate, translate_count
-from agent.commands import Command, CommandReply, Invocation, Option, OptionKind, Rights
+from agent.commands import Choice, Command, CommandReply, Invocation, Option, OptionKind, Rights, Step, StepKind
 from agent.files import FileRefused, ReplyFile
+from agent.steps import page_steps
 from plugins.lorebook.book import Book, Scope
 from plugins.lorebook.editing import BOOK_FIELDS, ENTRY_FIELDS, SCOPE_FIELDS, LoreRefused, lineage_of
 from plugins.lorebook.library import BookRefused
@@ -70,23 +72,34 @@ class LorebookCommands:
         """Return the commands."""
         return (*self._for_everyone(), *self._for_managers(), *self._for_files())
 
+    def _target(self) -> Option:
+        return replace(_TARGET, suggest=self.names)
+
+    async def names(self, call: Invocation, typed: str) -> Sequence[Choice]:
+        """Offer the lorebooks that may be known here and whose names hold what was typed."""
+        books = [each.book for each in await self._library.books(call.place.server.server_id)]
+        words = typed.strip().casefold()
+        return [
+            Choice(book.name, book.name) for book in books if _may_see(call, book) and words in book.name.casefold()
+        ]
+
     def _for_everyone(self) -> tuple[Command, ...]:
         said = Option("text", N_("The message."))
         return (
             _command("list", N_("Show the lorebooks of this server."), self.list_books, (_PAGE,)),
-            _command("show", N_("Show a lorebook, or one of its entries."), self.show, (_TARGET, _PAGE)),
+            _command("show", N_("Show a lorebook, or one of its entries."), self.show, (self._target(), _PAGE)),
             _command("test", N_("Show which entries a message would call up here, and why."), self.test, (said,)),
         )
 
     def _for_managers(self) -> tuple[Command, ...]:
         fields = (*dict.fromkeys((*ENTRY_FIELDS, *BOOK_FIELDS, *SCOPE_FIELDS)),)
         new = (
-            Option("book", N_("The lorebook; it is made when there is none of that name.")),
+            Option("book", N_("The lorebook; it is made when there is none of that name."), suggest=self.names),
             Option("keys", N_("Words that call it up, with commas between; - when it always holds.")),
-            Option("content", N_("What is to be known then.")),
+            Option("content", N_("What is to be known then."), long=True),
         )
         change = (
-            _TARGET,
+            self._target(),
             Option("field", N_("What to change."), choices=fields),
             Option("value", N_("The new value.")),
         )
@@ -95,7 +108,9 @@ class LorebookCommands:
         return (
             _command("add", N_("Add an entry to a lorebook."), self.add, new, manage),
             _command("edit", N_("Change a lorebook, or one of its entries."), self.edit, change, manage),
-            _command("remove", N_("Remove a lorebook, or one of its entries."), self.remove, (_TARGET, sure), manage),
+            _command(
+                "remove", N_("Remove a lorebook, or one of its entries."), self.remove, (self._target(), sure), manage
+            ),
         )
 
     def _for_files(self) -> tuple[Command, ...]:
@@ -107,7 +122,7 @@ class LorebookCommands:
             Option("replace", N_("Replace the lorebook of that name."), OptionKind.BOOLEAN, required=False),
         )
         wanted = (
-            Option("book", N_("The lorebook.")),
+            Option("book", N_("The lorebook."), suggest=self.names),
             Option("form", N_("For which program."), required=False, choices=tuple(Form)),
         )
         taking = N_("Take over a lorebook of SillyTavern or of a character card.")
@@ -121,11 +136,11 @@ class LorebookCommands:
         """Show the lorebooks that may be known here."""
         listed = await self._library.books(call.place.server.server_id)
         shown = [each for each in listed if _may_see(call, each.book)]
-        lines, page = _page(call, [book_line(each, call.locale) for each in shown])
+        lines, page, steps = _page(call, [book_line(each, call.locale) for each in shown])
         if not lines:
             lines = [translate(call.locale, "There are no lorebooks here.")]
         data = {"lorebooks": [book_data(each.book, each.entries) for each in shown], **page}
-        return CommandReply("\n".join(lines), private=True, data=data)
+        return CommandReply("\n".join(lines), private=True, data=data, steps=steps)
 
     @_told
     async def show(self, call: Invocation) -> CommandReply:
@@ -140,12 +155,12 @@ class LorebookCommands:
         book = await self._library.book(server_id, target)
         if not _may_see(call, book):
             raise LoreRefused(N_("There is no lorebook “{name}” here."), name=target)
-        lines, page = _page(call, [entry_line(entry, call.locale) for entry in book.entries])
+        lines, page, steps = _page(call, [entry_line(entry, call.locale) for entry in book.entries])
         count = len(book.entries)
         locale, name = call.locale, book.name
         first = translate_count(locale, "“{name}”: {count} entry", "“{name}”: {count} entries", count, name=name)
         data = {**book_data(book, count), "entries": [entry_data(entry) for entry in book.entries], **page}
-        return CommandReply("\n".join([first, *lines]), private=True, data=data)
+        return CommandReply("\n".join([first, *lines]), private=True, data=data, steps=steps)
 
     @_told
     async def test(self, call: Invocation) -> CommandReply:
@@ -191,7 +206,9 @@ class LorebookCommands:
                 count,
                 name=book.name,
             )
-            return CommandReply(text, private=True, ok=False)
+            label = translate_count(call.locale, "Remove {count} entry", "Remove {count} entries", count)
+            step = Step(label, call.command, {"target": target, "sure": True}, StepKind.CONFIRM)
+            return CommandReply(text, private=True, ok=False, steps=(step,))
         await self._library.remove_book(server_id, target)
         text = translate_count(
             call.locale,
@@ -275,11 +292,11 @@ def _found_data(found: Found) -> dict[str, Any]:
     return {"entry": entry_data(found.entry), "lorebook": found.book.name}
 
 
-def _page(call: Invocation, lines: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """Return the lines of the page that is asked for, and which one it is."""
+def _page(call: Invocation, lines: Sequence[str]) -> tuple[list[str], dict[str, Any], tuple[Step, ...]]:
+    """Return the lines of the page that is asked for, which one it is, and the steps to its neighbours."""
     pages = max(-(-len(lines) // PAGE), 1)
     page = min(max(int(call.options.get("page") or 1), 1), pages)
     shown = list(lines[(page - 1) * PAGE : page * PAGE])
     if pages > 1:
         shown.append(translate(call.locale, "Page {page} of {pages}.", page=page, pages=pages))
-    return shown, {"page": page, "pages": pages}
+    return shown, {"page": page, "pages": pages}, page_steps(call, page, pages)

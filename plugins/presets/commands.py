@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING
 
 from agent.catalog import N_, translate
-from agent.commands import Command, CommandReply, Invocation, Option, OptionKind, Rights
+from agent.commands import Choice, Command, CommandReply, Invocation, Option, OptionKind, Rights
 from agent.files import FileRefused
 from plugins.presets.library import FileFaults, PresetRefused
 from plugins.presets.reading import MAX_FILE
@@ -49,7 +49,7 @@ class PresetCommands:
 
     def commands(self) -> tuple[Command, ...]:
         """Return the commands."""
-        name = Option("name", N_("The preset."))
+        name = Option("name", N_("The preset."), suggest=self.names)
         given = (
             Option("file", N_("A JSON file with a chat-completion preset."), OptionKind.FILE),
             Option("name", N_("What to call it."), required=False),
@@ -63,6 +63,11 @@ class PresetCommands:
             _command("off", N_("Use no preset."), self.off),
             _command("remove", N_("Remove a preset."), self.remove, (name,)),
         )
+
+    async def names(self, call: Invocation, typed: str) -> Sequence[Choice]:
+        """Offer the presets whose names hold what was typed."""
+        names = [preset.name for preset in await self._presets.all(call.place.server.server_id)]
+        return [Choice(name, name) for name in names if typed.strip().casefold() in name.casefold()]
 
     @_told
     async def list_presets(self, call: Invocation) -> CommandReply:

@@ -1,9 +1,12 @@
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.commands import Command, CommandReply, Invocation, Option, OptionKind, Step
-from agent.steps import LIMIT, StepLost, is_step, read_step, step_id
+from agent.commands import Command, CommandReply, Invocation, Option, OptionKind, Step, StepKind
+from agent.steps import LIMIT, StepLost, is_step, page_steps, read_step, step_id
 
 
 async def _run(call: Invocation) -> CommandReply:
@@ -65,3 +68,20 @@ def test_whatever_comes_from_outside_is_read_or_lost(identifier: str) -> None:
         return
     assert command is LIST
     assert set(options) <= {option.name for option in LIST.options}
+
+
+@pytest.mark.parametrize(
+    ("page", "pages", "shown"),
+    [(1, 1, []), (1, 2, [("Next", 2)]), (2, 2, [("Back", 1)]), (2, 3, [("Back", 1), ("Next", 3)])],
+)
+def test_pages_have_steps_to_their_neighbours_with_everything_else_that_was_given(
+    page: int, pages: int, shown: list[tuple[str, int]]
+) -> None:
+    call = cast(
+        "Invocation", SimpleNamespace(command=LIST.path, locale="en", options={"persona": "Rosa", "who": object()})
+    )
+    steps = page_steps(call, page, pages)
+    assert [(step.label, step.options["page"]) for step in steps] == shown
+    assert all(step.path == LIST.path and step.options["persona"] == "Rosa" for step in steps)
+    assert all((step.kind is StepKind.NEXT) is (step.label == "Next") for step in steps)
+    assert all(step_id(step) is not None for step in steps)

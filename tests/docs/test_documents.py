@@ -2,9 +2,12 @@
 
 import re
 from pathlib import Path
+from typing import cast
 
+from agent.personas.repository import Personas
 from plugins.documents.chunking import SIZE
 from plugins.documents.commands import DocumentCommands
+from plugins.documents.library import Library
 from plugins.documents.settings import DocumentsSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "documents.md").read_text("utf-8")
@@ -16,7 +19,7 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
 
 
 def test_the_table_of_commands_is_that_of_the_code() -> None:
-    commands = DocumentCommands.__new__(DocumentCommands).commands()
+    commands = DocumentCommands(cast("Library", None), cast("Personas", None)).commands()
     documented = re.findall(r"^\| `/documents (\w+)", PAGE, re.MULTILINE)
     assert sorted(documented) == sorted(command.path[1] for command in commands)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.catalog import N_, translate, translate_count
 from agent.commands import CommandReply, Invocation
 from agent.privacy.audit import Act
+from agent.steps import page_steps
 from agent.text import clean, one_line
 from plugins.memory.commands.desk import (
     Desk,
@@ -23,7 +24,6 @@ from plugins.memory.commands.desk import (
     shown_versions,
     view,
 )
-from plugins.memory.commands.stepping import page_steps
 from plugins.memory.rendering import NOBODY, line, shown_text
 from plugins.memory.rules import is_dormant
 
