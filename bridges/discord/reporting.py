@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logs.get_logger(__name__)
 
-_QUIET: Final = 3_600.0
+QUIET: Final = 3_600.0
 """Seconds in which the same trouble in the same channel is not told again."""
 _PLACES: Final = 10_000
 _TOLD: Final = "told-no-webhook:"
@@ -39,7 +39,7 @@ class Reporting:
     def __init__(self, client: DiscordClient, state: State) -> None:
         self._client = client
         self._state = state
-        self._told: TTLCache[tuple[str, int], bool] = TTLCache(_PLACES, _QUIET)
+        self._told: TTLCache[tuple[str, int], bool] = TTLCache(_PLACES, QUIET)
         self._reported: LRUCache[str, bool] = LRUCache(_PLACES)
         self._tasks: set[asyncio.Task[None]] = set()
 
