@@ -86,12 +86,22 @@ class Interactions:
 
     async def _answer(self, data: Mapping[str, Any]) -> None:
         try:
-            asked = read(data)
-            await self._work[asked.kind](asked)
+            await self._carried_out(read(data))
         except AnswerLost as lost:
             log.warning("answer_lost", interaction=str(data["id"]), reason=lost.reason)
         except Exception:
-            log.exception("interaction_failed", interaction=str(data["id"]))
+            log.exception("interaction_not_read", interaction=str(data["id"]))
+
+    async def _carried_out(self, asked: Asked) -> None:
+        """Do what is asked; a failure that nothing has answered yet is answered calmly. Raises AnswerLost."""
+        try:
+            await self._work[asked.kind](asked)
+        except AnswerLost:
+            raise
+        except Exception:
+            log.exception("interaction_failed", interaction=asked.interaction_id)
+            if asked.kind != Kind.AUTOCOMPLETE:
+                await self._refuse(asked, N_("That did not work. Please try again."))
 
     async def _command(self, asked: Asked) -> None:
         kind = int(asked.data.get("type") or CHAT)
@@ -203,6 +213,11 @@ class Interactions:
         work = asyncio.create_task(self._reply(asked, command, options), name="discord command")
         try:
             await speaking.answer(work, f"/{' '.join(command.path)}")
+        except AnswerLost as lost:
+            if not lost.refused:
+                raise
+            log.error("answer_refused", command=command.path, reason=lost.reason)  # noqa: TRY400  # Discord's words say all
+            await speaking.say(_calm(asked, N_("Discord did not take my answer.")), "")
         finally:
             if not work.done():
                 work.cancel()

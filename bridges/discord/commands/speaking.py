@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 AT_ONCE: Final = 1.0
 """Seconds that an answer may take before it is put off; Discord waits for three."""
 
+LARGE: Final = 512 * 1024
+"""Bytes of files that could be on their way for too long: what takes more is put off first."""
+
 
 class Speaking:
     """Says one reply.
@@ -66,6 +69,11 @@ class Speaking:
                 await self._wire.edit(self._asked, first.body, first.files)
             else:
                 await self._wire.remove(self._asked)
+        elif not self._put_off and sum(len(file.content) for file in rest[0].files) > LARGE:
+            self._private, self._replaces = private, False
+            await self._wait_longer()
+            first = rest.pop(0)
+            await self._wire.edit(self._asked, first.body, first.files)
         elif not self._put_off:
             first = rest.pop(0)
             await self._wire.first(self._asked, Callback.MESSAGE, _body(first, private=private), first.files)

@@ -21,6 +21,9 @@ type Body = Mapping[str, Any]
 
 PATIENCE: Final = 60.0
 """Seconds that one answer may take on its way, files included."""
+_REFUSED: Final = frozenset({400, 413})
+"""What an answer that Discord does not like, or finds too large, is answered with."""
+_ANSWERED: Final = 40060
 _CALLBACK: Final = "/interactions/{webhook_id}/{webhook_token}/callback"
 _ORIGINAL: Final = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 _FOLLOW_UP: Final = "/webhooks/{webhook_id}/{webhook_token}"
@@ -39,11 +42,15 @@ class Callback(IntEnum):
 
 
 class AnswerLost(Exception):
-    """An answer did not reach Discord; the reason holds no token."""
+    """An answer did not reach Discord; the reason holds no token.
 
-    def __init__(self, reason: str) -> None:
+    `refused` means that Discord would take another one in its place.
+    """
+
+    def __init__(self, reason: str, *, refused: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.refused = refused
 
 
 class Wire:
@@ -95,7 +102,8 @@ class Wire:
         try:
             await self._adapter.request(route, self._session, **sent)
         except nextcord.HTTPException as error:
-            raise AnswerLost(f"Discord answered {error.status} ({error.code})") from None
+            refused = error.status in _REFUSED and error.code != _ANSWERED
+            raise AnswerLost(f"Discord answered {error.status} ({error.code})", refused=refused) from None
         except (aiohttp.ClientError, OSError) as error:
             raise AnswerLost(type(error).__name__) from None
 

@@ -83,6 +83,8 @@ class Plugin:
 
 async def numbers(call: Invocation, typed: str) -> Sequence[Choice]:
     SEEN.options.append(dict(call.options))
+    if typed == "0":
+        await SEEN.go_on.wait()
     return [Choice(int(f"{typed or 0}{end}"), f"number {typed}{end} " + "x" * 200) for end in range(30)]
 
 

@@ -36,6 +36,23 @@ async def test_every_command_of_a_full_agent_is_declared(discord: LoopbackDiscor
         assert menus == {command.menu for command in world.agent.commands if command.menu}
 
 
+async def test_every_description_is_there_in_german(discord: LoopbackDiscord, database_url: str) -> None:
+    async with discord_agent(discord, database_url, FULL):
+        (put,) = discord.calls("PUT", COMMANDS)
+    assert isinstance(put.body, list)
+    assert [words for payload in put.body for words in untranslated(payload)] == []
+
+
+def untranslated(payload: Mapping[str, Any]) -> Iterator[str]:
+    """The descriptions of commands and options without a translation; those of groups are never shown."""
+    below = payload.get("options") or ()
+    is_group = any(each["type"] in {1, 2} for each in below)
+    if payload.get("description") and not is_group and "de" not in payload.get("description_localizations", {}):
+        yield payload["description"]
+    for each in below:
+        yield from untranslated(each)
+
+
 async def test_commands_are_declared_again_only_when_they_changed(discord: LoopbackDiscord, database_url: str) -> None:
     discord.guild("Garden")
     async with discord_agent(discord, database_url, FULL):

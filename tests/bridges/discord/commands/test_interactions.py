@@ -12,11 +12,13 @@ from agent.commands import Command, CommandReply, Invocation
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.testing.recording_host import RecordingHost
 from bridges.discord import DiscordBridge
-from bridges.discord.commands import speaking
+from bridges.discord.commands import interactions, speaking
+from bridges.discord.guilds import Guilds
 from tests.bridges.discord.trial import SEEN, SETTINGS
 from tests.bridges.discord.worlds import discord_agent, settings_of
-from tests.servers.discord.asking import InteractionResult
+from tests.servers.discord.asking import InteractionFailed, InteractionResult
 from tests.servers.discord.choices import NotOffered
+from tests.servers.discord.faults import Fault
 from tests.servers.discord.guilds import Guild
 from tests.servers.discord.loopback import LoopbackDiscord
 from tests.servers.discord.pending import Callback
@@ -321,3 +323,55 @@ async def test_commands_that_were_refused_are_declared_at_the_next_start(
             await garden.run("trial values", word="red")
     async with discord_agent(discord, database_url, SETTINGS):
         assert (await garden.run("trial values", word="red")).text == "kept"
+
+
+async def test_what_fails_before_a_form_is_answered_calmly(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(Guilds, "place", fail)
+    for path, options in (("trial write", {"name": "ben"}), ("trial values", {"word": "red"})):
+        failed = await garden.run(path, **options)
+        assert (failed.text, failed.ephemeral) == ("That did not work. Please try again.", True)
+    given = {"number": "4", "word": "red"}
+    garden.discord.core.deadline = 0.2
+    with pytest.raises(InteractionFailed):
+        await garden.discord.autocomplete(garden.mara, garden.general, "trial values", given, "number")
+
+
+async def test_suggestions_that_take_too_long_are_left_out(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interactions, "PROMPT", 0.01)
+    given = {"number": "0", "word": "red"}
+    assert await garden.discord.autocomplete(garden.mara, garden.general, "trial values", given, "number") == []
+
+
+async def test_more_than_can_be_answered_is_dropped(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interactions, "MOST", 0)
+    garden.discord.core.deadline = 0.1
+    with pytest.raises(InteractionFailed):
+        await garden.run("trial values", word="red")
+    assert SEEN.options == []
+
+
+async def test_large_files_are_put_off_first(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speaking, "LARGE", 1)
+    turned = await garden.run("trial file", file=Upload("it.txt", b"abc"))
+    assert turned.callback is Callback.DEFERRED_MESSAGE
+    (file,) = turned.message.attachments
+    assert garden.content(file) == b"cba"
+
+
+@pytest.mark.parametrize("at_once", [0.0, 1.0])
+async def test_an_answer_that_discord_refuses_is_said_to_be_so(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch, at_once: float
+) -> None:
+    monkeypatch.setattr(speaking, "AT_ONCE", at_once)
+    callback = "/interactions/{interaction_id}/{interaction_token}/callback"
+    original = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
+    method, path = ("POST", callback) if at_once else ("PATCH", original)
+    garden.discord.faults.add(Fault(method=method, path=path, status=400, code=50035, message="Invalid Form Body"))
+    refused = await garden.discord.slash(garden.mara, garden.general, "trial values", {"word": "red"}, settle=False)
+    await refused.until(lambda shown: any(each.content for each in shown.messages))
+    assert [(each.content, each.ephemeral_for) for each in refused.messages] == [
+        ("Discord did not take my answer.", garden.mara.id)
+    ]
