@@ -23,6 +23,7 @@ from agent.settings import Section
 from agent.terminal import PLATFORM, id_of
 from agent.text import clean
 from agent.trace import Trace, TraceKind
+from bridges.console.pointing import pointed
 from bridges.console.transcript import Record, RecordType, Screen, card_data
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ class ConsoleBridge:
         except FileNotFoundError as error:
             self.refuse(where, f"there is no file {error.filename}")
             return
+        options = pointed(run.command, options, self._history.get(spot.channel.external_id, ()))
         reply = await self.host.run_command(path, options, spot.server, spot.channel, where.author)
         self.failures += not reply.ok
         kind = RecordType.REPLY if reply.ok else RecordType.ERROR

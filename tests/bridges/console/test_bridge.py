@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.bridge import OutgoingMessage, Sent
-from agent.commands import CommandReply
+from agent.commands import Command, CommandReply, GivenMessage, Option, OptionKind
 from agent.contracts.cards import Card, CardKind
 from agent.files import LocalFile, ReplyFile
 from agent.identity.keys import ParticipantKey, ParticipantKind
@@ -167,6 +167,16 @@ async def test_a_file_is_handed_over_as_one_that_can_be_read(
     given = host.ran[0][1]["note"]
     assert isinstance(given, LocalFile)
     assert (given.name, await given.read(12)) == ("notes.txt", b"twelve bytes")
+
+
+async def test_a_command_gets_the_message_that_is_named(bridge: ConsoleBridge, host: RecordingHost) -> None:
+    message_id = await bridge.say(HERE, "the gate is green")
+    command = Command(("why",), "Why.", MIXED.run, (Option("message", "Which.", OptionKind.MESSAGE),))
+    for word in (message_id, "last"):
+        await bridge.run(Run(HERE, f"/why {word}", command, {"message": word}))
+        given = host.ran[-1][1]["message"]
+        assert isinstance(given, GivenMessage)
+        assert (given.message_id, given.text, given.author) == (message_id, "the gate is green", HERE.author)
 
 
 async def test_a_file_that_a_command_gives_is_shown(
