@@ -28,6 +28,7 @@ fmt: dev ## format, and mend what ruff can mend
 	$(PY) -m ruff check --fix .
 
 pytest: dev ## the test suite
+	@scripts/synapse >/dev/null || [ -z "$$CI" ]
 	$(PY) -m pytest -n 2 --dist worksteal $(ARGS)
 
 docs-check: dev ## the documentation's links, and that it says what the code does

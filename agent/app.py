@@ -32,6 +32,7 @@ from agent.workbench import Trial, Workbench
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
+    from pathlib import Path
 
     from agent.bridge import Bridge
     from agent.clock import Clock, Ids
@@ -62,9 +63,15 @@ class Agent:
     """A running agent. It is the host of its bridges (`agent.bridge.BridgeHost`)."""
 
     def __init__(
-        self, parts: Assembly, bridges: Sequence[Bridge], presence: Presence, box: Callable[[], SecretBox]
+        self,
+        parts: Assembly,
+        bridges: Sequence[Bridge],
+        presence: Presence,
+        box: Callable[[], SecretBox],
+        data_dir: Path,
     ) -> None:
         self._parts = parts
+        self._data_dir = data_dir
         self._box = box
         self._bridges = bridges
         self._presence = presence
@@ -124,7 +131,11 @@ class Agent:
             await presence.start()
             stack.push_async_callback(presence.stop)
             agent = cls(
-                parts, serving, presence, cache(lambda: open_box(loaded.data_dir, loaded.settings.agent.secret_key))
+                parts,
+                serving,
+                presence,
+                cache(lambda: open_box(loaded.data_dir, loaded.settings.agent.secret_key)),
+                loaded.data_dir,
             )
             await agent._serve(found.optional, stack)
             await agent._serve_status(loaded.settings.metrics, stack)
@@ -225,6 +236,10 @@ class Agent:
     def state(self, bridge: str) -> BridgeState:
         """Return what the bridge of that name keeps across restarts (`agent.bridge.BridgeHost`)."""
         return BridgeState(self.core.store, self.core.clock, bridge, self._box)
+
+    def folder(self, bridge: str) -> Path:
+        """Return the directory of the bridge of that name (`agent.bridge.BridgeHost`)."""
+        return self._data_dir / "bridges" / bridge
 
     async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:
         """Return those of the messages that the agent has sent (`agent.bridge.BridgeHost`)."""

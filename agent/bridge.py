@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from agent.contracts.cards import Card
@@ -206,6 +207,10 @@ class BridgeHost(Protocol):
 
     def state(self, bridge: str) -> State:
         """Return what the bridge of that name keeps."""
+        ...
+
+    def folder(self, bridge: str) -> Path:
+        """Return the directory of the bridge of that name, for files that must be its own; it may not exist yet."""
         ...
 
     async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:

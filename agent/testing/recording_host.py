@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import weakref
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.commands import CommandReply
@@ -64,6 +68,7 @@ class RecordingHost:
         """The agent's own messages: id and persona."""
         self.ails: Ailment | None = None
         """What keeps it from answering."""
+        self._folder: Path | None = None
         self._seen = 0
         self._faults: list[Exception] = []
         self._came = asyncio.Condition()
@@ -102,6 +107,13 @@ class RecordingHost:
     def state(self, bridge: str) -> MemoryState:
         """Return what the bridge of that name keeps."""
         return self.states.setdefault(bridge, MemoryState())
+
+    def folder(self, bridge: str) -> Path:
+        """Return a directory that goes with this host."""
+        if self._folder is None:
+            self._folder = Path(mkdtemp(prefix="isthmus-host-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        return self._folder / bridge
 
     async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:  # noqa: ARG002  # one platform
         """Return those of `sent` that are asked for; the platform is the bridge's own."""

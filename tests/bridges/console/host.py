@@ -1,6 +1,7 @@
 """A core that takes everything and lets a test look at it."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from agent.ailments import Ailment
@@ -50,6 +51,9 @@ class RecordingHost:
 
     def state(self, bridge: str) -> State:
         raise AssertionError(f"{bridge} keeps nothing")
+
+    def folder(self, bridge: str) -> Path:
+        raise AssertionError(f"{bridge} has no files")
 
     async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:
         raise AssertionError(f"{platform} tells by itself what the agent said: {message_ids}")

@@ -1,0 +1,1 @@
+"""What Matrix's events and state mean: pure functions, without I/O and without a clock."""
