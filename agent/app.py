@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from agent.models.chat import ChatModel
     from agent.places import ChannelRef, ServerRef
     from agent.plugin_host import PluginHost
+    from agent.relaying.services import Relaying
     from agent.secrets import SecretBox
     from agent.settings import LoadedSettings
     from agent.settings.model import MetricsSettings
@@ -150,6 +151,7 @@ class Agent:
         """Take over what dead processes left, then let the bridges bring events, which come behind it."""
         parts = self._parts
         platforms = [bridge.platform for bridge in self._bridges]
+        await parts.relaying.load(platforms)
         unsent = await parts.outbox.recover(platforms)
         unfinished = await parts.inbound.recover(platforms)
         for event in unfinished:
@@ -221,7 +223,8 @@ class Agent:
 
     async def receive(self, event: Event) -> None:
         """Take an event; returns when its row is committed (`agent.bridge.BridgeHost`)."""
-        await self._parts.reception.receive(event)
+        if await self._parts.relaying.heard(event):
+            await self._parts.reception.receive(event)
 
     async def observe(self, change: DirectoryChange) -> None:
         """Take what is so now of members, channels or a server (`agent.bridge.BridgeHost`)."""
@@ -244,6 +247,19 @@ class Agent:
     async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:
         """Return those of the messages that the agent has sent (`agent.bridge.BridgeHost`)."""
         return await own_messages(self.core.store, platform, message_ids)
+
+    async def relayed(self, server: ServerRef, message_ids: Sequence[str]) -> Mapping[str, Author]:
+        """Return those of the messages that were posted for people from elsewhere (`agent.bridge.BridgeHost`)."""
+        return await self._parts.relaying.authors(server, message_ids)
+
+    def trusts(self, platform: str, webhook_id: str) -> bool:
+        """Tell whether a webhook is another bridge's, whose people count as people (`agent.bridge.BridgeHost`)."""
+        return self._parts.relaying.trusts(platform, webhook_id)
+
+    @property
+    def relaying(self) -> Relaying:
+        """What a bridge needs that joins conversations of two platforms (`agent.bridge.BridgeHost`)."""
+        return self._parts.relaying
 
     async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:
         """Return what an option may be, best first (`agent.bridge.BridgeHost`)."""

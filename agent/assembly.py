@@ -32,6 +32,7 @@ from agent.privacy.erase import finish_erasures
 from agent.privacy.guards import MemoryGuards
 from agent.privacy.repository import Privacy
 from agent.reception import Reception
+from agent.relaying.services import Relaying
 from agent.sender import Sender
 from agent.store.inbound import Inbound
 from agent.store.migrate import migrate
@@ -80,6 +81,7 @@ class Assembly:
     queue: ConversationQueue[Job]
     background: Background
     reception: Reception
+    relaying: Relaying
     arrivals: Arrivals
     flow: Flow
 
@@ -142,9 +144,10 @@ async def assemble(
     worker = secrets.randbits(62)
     inbound, outbox = Inbound(core.store, core.clock, worker), OutboxRows(core.store, core.clock, worker)
     by_platform = {bridge.platform: bridge for bridge in bridges}
-    withdrawer = Withdrawer(WithdrawalRows(core.store, core.clock, worker), by_platform)
+    relaying = Relaying(core.store, core.clock, outbox, by_platform)
+    withdrawer = Withdrawer(WithdrawalRows(core.store, core.clock, worker), by_platform, relaying.withdrawn)
     core.revisions.listen(withdrawer.hear)
-    sender = Sender(outbox, core.store, by_platform, withdrawer.wake)
+    sender = relaying.sender = Sender(outbox, core.store, by_platform, withdrawer.wake, relaying.said)
     stack.push_async_callback(sender.stop)
     background = Background()
     stack.push_async_callback(background.stop)
@@ -166,7 +169,7 @@ async def assemble(
         ),
         withdrawals=Withdrawals(core, inbound, sender, notice_rule),
     )
-    parts = (inbound, outbox, sender, withdrawer, queue, background, reception)
+    parts = (inbound, outbox, sender, withdrawer, queue, background, reception, relaying)
     return Assembly(core, worker, tools, commands, *parts, Arrivals(core.store, core.revisions, core.clock), flow)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agent.ailments import Ailment
     from agent.commands import Choice, Command, CommandCall, CommandReply
     from agent.hookspecs import Health
+    from agent.relaying.services import Relaying
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +216,19 @@ class BridgeHost(Protocol):
 
     async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:
         """Return those of the messages that the agent has sent, each with its persona; None is the default one."""
+        ...
+
+    async def relayed(self, server: ServerRef, message_ids: Sequence[str]) -> Mapping[str, Author]:
+        """Return those of the messages that were posted for people from elsewhere, each with who said it."""
+        ...
+
+    def trusts(self, platform: str, webhook_id: str) -> bool:
+        """Tell whether an administrator has named a webhook as another bridge's, whose people count as people."""
+        ...
+
+    @property
+    def relaying(self) -> Relaying:
+        """What a bridge needs that joins conversations of two platforms."""
         ...
 
     async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:

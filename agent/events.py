@@ -25,6 +25,10 @@ class Author:
     is_bot: bool = False
     can_manage: bool = False
     """Whether the account may manage this server (architecture.md, Places and rights), as the bridge sees it."""
+    platform: str | None = None
+    """Where the account is, when it speaks from another platform than the one on which this is heard (a relay)."""
+    avatar: str | None = None
+    """The address of the picture that is shown with the name, where everybody can load it."""
 
     @property
     def key(self) -> ParticipantKey:

@@ -11,9 +11,10 @@ from agent import logs, metrics
 from agent.bridge import OutcomeUnknown, SendFailed, Sent, TellsLosses
 from agent.fitting import fitted
 from agent.places import conversation_key
+from agent.relaying.hearing import Said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from agent.bridge import Bridge
     from agent.store.outbox import OutboxRows, Posted
@@ -39,10 +40,15 @@ def _nobody() -> None:
     """Tell nobody."""
 
 
+async def _unheard(_: Said) -> None:
+    """Tell nobody."""
+
+
 class Sender:
     """Carries committed messages to their platforms and settles each row.
 
-    `on_withdrawn` is called when a message was sent that had been withdrawn meanwhile.
+    `on_withdrawn` is called when a message was sent that had been withdrawn meanwhile; `on_sent` before a message is
+    settled that was sent, again and again until it returns.
     """
 
     def __init__(
@@ -51,9 +57,11 @@ class Sender:
         store: Store,
         bridges: Mapping[str, Bridge],
         on_withdrawn: Callable[[], None] = _nobody,
+        on_sent: Callable[[Said], Awaitable[None]] = _unheard,
     ) -> None:
         self._rows = rows
         self._on_withdrawn = on_withdrawn
+        self._on_sent = on_sent
         self._store = store
         self._bridges = bridges
         self._waiting: dict[str, deque[Posted]] = {}
@@ -220,6 +228,9 @@ class Sender:
             bridge = self._bridges.get(posted.message.platform)
             if state in LOST and posted.edits is None and isinstance(bridge, TellsLosses):
                 bridge.undelivered(posted.message, reason or state)
+        if state == "sent" and message_id is not None:
+            said = Said(posted.message, message_id, is_edit=posted.edits is not None)
+            await self._store.retrying(lambda: self._on_sent(said), patience=SETTLE_DEADLINE)
         withdrawn = await self._store.retrying(
             lambda: self._rows.settle(posted, state, message_id=message_id, reason=reason), patience=SETTLE_DEADLINE
         )

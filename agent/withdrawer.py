@@ -12,9 +12,9 @@ from agent.store.errors import StoreError
 from agent.store.notices import WITHDRAWN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
-    from agent.bridge import Bridge
+    from agent.bridge import Bridge, SentMessage
     from agent.store.notices import Withdrawal, WithdrawalRows
 
 log = logs.get_logger(__name__)
@@ -27,11 +27,22 @@ SIDE_BY_SIDE: Final = 4
 """Withdrawals under way at once; they never wait in line with answers."""
 
 
+async def _unheard(_: SentMessage) -> None:
+    """Tell nobody."""
+
+
 class Withdrawer:
     """Carries out withdrawals for the platforms that this process serves."""
 
-    def __init__(self, rows: WithdrawalRows, bridges: Mapping[str, Bridge]) -> None:
+    def __init__(
+        self,
+        rows: WithdrawalRows,
+        bridges: Mapping[str, Bridge],
+        on_withdrawn: Callable[[SentMessage], Awaitable[None]] = _unheard,
+    ) -> None:
+        """Take what is told of each message that is gone, before that is settled."""
         self._rows = rows
+        self._on_withdrawn = on_withdrawn
         self._bridges = bridges
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -109,6 +120,7 @@ class Withdrawer:
         try:
             async with asyncio.timeout(DEADLINE):
                 await bridge.withdraw(message)
+                await self._on_withdrawn(message)
         except SendFailed as failure:
             if failure.retry_after is None:
                 await self._settle(withdrawal, "failed", failure.reason)

@@ -95,13 +95,14 @@ class People:
             username,
             normalise(username) if username else None,
             now,
+            author.platform or server.platform,
         )
         return Entrance(
             place=Place(Server(row["server_id"], server), Channel(row["channel_id"], channel)),
             account=Account(
                 account_id=row["account_id"],
                 user_id=row["user_id"],
-                platform=server.platform,
+                platform=author.platform or server.platform,
                 key=author.key,
                 display_name=shown,
                 username=row["username"],

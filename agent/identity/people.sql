@@ -1,6 +1,7 @@
 -- name: enter
--- Registers where and by whom something was said, and tells what counts for it now (migrations/core/0002_people.sql).
-SELECT * FROM enter_place($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17);
+-- Registers where and by whom something was said, and tells what counts for it now (migrations/core/0015_relay.sql).
+SELECT * FROM enter_place($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+                          $18);
 
 -- name: participants
 -- The accounts of some keys as a server shows them, in the order of the keys.

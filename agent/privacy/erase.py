@@ -146,7 +146,8 @@ async def _erase_core(conn: Connection, accounts: list[int], users: list[int], n
         {
             "events": len(events),
             "outbox": _count(await conn.execute(QUERIES["cancel_outbox"], accounts, *keys, now)),
-            "messages": _count(await conn.execute(QUERIES["forget_messages"], accounts, users)),
+            "messages": _count(await conn.execute(QUERIES["forget_messages"], accounts, users))
+            + _count(await conn.execute(QUERIES["forget_relayed"], accounts, now)),
             "names": _count(await conn.execute(QUERIES["forget_names"], accounts)),
             "settings": _count(await conn.execute(QUERIES["forget_settings"], accounts)),
             "audit": _count(await conn.execute(QUERIES["forget_acts"], accounts, users)),

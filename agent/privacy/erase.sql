@@ -53,6 +53,16 @@ WHERE o.payload IS NOT NULL
 UPDATE messages SET account_id = NULL, user_id = NULL
 WHERE account_id = ANY ($1::bigint[]) OR user_id = ANY ($2::bigint[]);
 
+-- name: forget_relayed
+-- Removes the person from what a relay has carried, and gives up what it has still to carry.
+WITH waiting AS (
+    UPDATE relay_events e SET payload = NULL, state = 'done', finished_at = $2, reason = 'a person was forgotten'
+    FROM accounts a
+    WHERE a.account_id = ANY ($1::bigint[]) AND e.payload IS NOT NULL
+      AND a.external_id IN (e.payload ->> 'sender', e.payload #>> '{author,external_id}')
+)
+UPDATE relay_messages SET account_id = NULL, voice = NULL WHERE account_id = ANY ($1::bigint[]);
+
 -- name: forget_names
 -- Removes every name of the person.
 DELETE FROM names WHERE account_id = ANY ($1::bigint[]);

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agent.directory_changes import DirectoryChange
     from agent.events import Author, Event
     from agent.places import ChannelRef, ServerRef
+    from agent.relaying.services import Relaying
 
 PATIENCE: Final = 5.0
 """Seconds in which an event must come."""
@@ -69,6 +70,10 @@ class RecordingHost:
         self.ails: Ailment | None = None
         """What keeps it from answering."""
         self._folder: Path | None = None
+        self.others: dict[str, Author] = {}
+        """Messages that a relay has posted for people from elsewhere: id and author."""
+        self.trusted: set[str] = set()
+        """Webhooks that an administrator has named."""
         self._seen = 0
         self._faults: list[Exception] = []
         self._came = asyncio.Condition()
@@ -118,6 +123,19 @@ class RecordingHost:
     async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:  # noqa: ARG002  # one platform
         """Return those of `sent` that are asked for; the platform is the bridge's own."""
         return {each: self.sent[each] for each in message_ids if each in self.sent}
+
+    async def relayed(self, server: ServerRef, message_ids: Sequence[str]) -> Mapping[str, Author]:  # noqa: ARG002  # ids are unique
+        """Return those of `others` that are asked for."""
+        return {each: self.others[each] for each in message_ids if each in self.others}
+
+    def trusts(self, platform: str, webhook_id: str) -> bool:  # noqa: ARG002  # one platform
+        """Tell whether it stands in `trusted`."""
+        return webhook_id in self.trusted
+
+    @property
+    def relaying(self) -> Relaying:
+        """There is none."""
+        raise NotImplementedError("a host for one bridge joins nothing")
 
     async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:  # noqa: ARG002  # it offers nothing
         """Offer nothing."""

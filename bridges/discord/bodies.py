@@ -28,7 +28,7 @@ _NONCE: Final = 25
 _HAIR: Final = "\u200a"
 """A space that is hardly seen; after a name in front it tells that the agent has put it there."""
 _PUT: Final = re.compile(
-    rf"\A(?:-# ↪ https://discord\.com/channels/\d+/\d+/(?P<answered>\d+)\n|\*\*[^\n]{{1,170}}\*\*{_HAIR}\n)"
+    rf"\A(?:-# ↪ https://discord\.com/channels/\d+/\d+/(?P<answered>\d+)(?: [^\n]*)?\n|\*\*[^\n]{{1,170}}\*\*{_HAIR}\n)"
 )
 
 
@@ -65,12 +65,20 @@ def own_body(message: OutgoingMessage, *, embeds: bool = True, refers: bool = Tr
     return body
 
 
-def persona_body(message: OutgoingMessage, *, username: str, avatar: bool = True) -> dict[str, Any]:
-    """Return a message as a webhook says it; what is answered is linked, since webhooks cannot reply."""
+def persona_body(message: OutgoingMessage, *, username: str, avatar: bool = True, quote: str = "") -> dict[str, Any]:
+    """Return a message as a webhook says it; what is answered is linked, since webhooks cannot reply.
+
+    Args:
+        message: The message.
+        username: The name, as Discord takes it.
+        avatar: Whether the picture goes along.
+        quote: What is answered, in words, to stand beside the link.
+
+    """
     body = _body(message, embeds=True)
     if message.reply_to is not None and message.card is None:
         link = f"https://discord.com/channels/{message.server.external_id}/{message.channel.external_id}"
-        line = f"-# ↪ {link}/{message.reply_to}\n"
+        line = f"-# ↪ {link}/{message.reply_to}{f' {escaped(quote)}' if quote else ''}\n"
         if len(line) + len(body["content"]) <= MESSAGE_LIMIT:
             body["content"] = line + body["content"]
     body["username"] = username

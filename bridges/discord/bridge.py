@@ -33,6 +33,7 @@ from bridges.discord.presence import LOOK_EVERY, StatusLight
 from bridges.discord.reading import Reading
 from bridges.discord.reporting import Reporting
 from bridges.discord.settings import DiscordSettings
+from bridges.discord.voices import Voices
 from bridges.discord.watching import Watching
 from bridges.discord.webhooks import Webhooks
 
@@ -73,6 +74,7 @@ class _Parts:
     reading: Reading
     missed: Missed
     light: StatusLight
+    voices: Voices
 
 
 class DiscordBridge:
@@ -148,7 +150,8 @@ class DiscordBridge:
 
         client.payloads.sink = take
         light = StatusLight(client, host, self.settings.status, LOOK_EVERY)
-        self._parts = _Parts(client, guilds, connection, posting, finding, reporting, reading, missed, light)
+        voices = Voices(client, guilds, posting, finding)
+        self._parts = _Parts(client, guilds, connection, posting, finding, reporting, reading, missed, light, voices)
         watching = Watching(host, self._lanes, state)
         client.watching, client.on_session = watching, partial(_session, client, watching, missed, light)
         client.payloads.on_begin = missed.begin
@@ -229,6 +232,11 @@ class DiscordBridge:
             await self._started.client.http.send_typing(int(channel.external_id))
         except (nextcord.HTTPException, aiohttp.ClientError, OSError, ValueError) as error:
             log.debug("typing_not_shown", reason=type(error).__name__)
+
+    @property
+    def mouthpiece(self) -> Voices | None:
+        """What lets people from elsewhere speak here (`agent.relaying.mouthpiece.Mouthpiece`), from the start on."""
+        return None if self._parts is None else self._parts.voices
 
     @property
     def _started(self) -> _Parts:

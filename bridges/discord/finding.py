@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent import logs
 from agent.bridge import Sent
+from agent.relaying.mouthpiece import Voiced
 from bridges.discord.bodies import nonce_of, own_body, persona_body
 from bridges.discord.early import snowflake_at
 from bridges.discord.names import NEUTRAL
 from bridges.discord.places import PLATFORM
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Collection, Mapping
 
     from agent.bridge import BridgeHost, OutgoingMessage
     from bridges.discord.guilds import Guilds
@@ -58,8 +59,30 @@ class Finding:
             async for each in self._since(message)
             if self._is_own(each) and (each.get("nonce") == nonce or any(_says(each, body, message) for body in bodies))
         ]
-        others = await self._host.own_messages(PLATFORM, found)
+        others = {
+            *await self._host.own_messages(PLATFORM, found),
+            *await self._host.relayed(message.server, found),
+        }
         return next((Sent(message_id) for message_id in found if message_id not in others), None)
+
+    async def find_words(self, message: OutgoingMessage, quote: str, known: Collection[str]) -> Voiced | None:
+        """Return what a webhook said for somebody from elsewhere, and no message that is known; None: it is not there.
+
+        Raises:
+            NotReadable: its channel may not be read, or too much was said since then.
+            nextcord.HTTPException: Discord refuses the history.
+        """
+        allowed = self._guilds.permissions(int(message.channel.external_id))
+        if allowed is not None and not allowed.read_message_history:
+            raise NotReadable("the history may not be read")
+        body = persona_body(message, username=NEUTRAL, quote=quote)
+        found = {
+            str(each["id"]): str(each["webhook_id"])
+            async for each in self._since(message)
+            if each.get("webhook_id") and self._is_own(each) and _says(each, body, message)
+        }
+        others = {*known, *await self._host.own_messages(PLATFORM, list(found))}
+        return next((Voiced(each, webhook) for each, webhook in found.items() if each not in others), None)
 
     def _is_own(self, message: Mapping[str, Any]) -> bool:
         webhook_id = message.get("webhook_id")

@@ -12,9 +12,10 @@ from agent.events import Event, MessageCreated, MessageDeleted, MessageEdited, R
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import ServerKind
 from agent.store.errors import StoreError
+from bridges.discord.bodies import bare
 from bridges.discord.described import described
 from bridges.discord.early import Early, moment_of
-from bridges.discord.people import author_of, key_of
+from bridges.discord.people import author_of, guest_of, key_of, shown_name
 from bridges.discord.places import PLATFORM
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ class Incoming:
         message = self._early.created(data, self._clock.now())
         if message is None or message.get("type", 0) not in SAID or self.is_own(message):
             return
-        author = self.author(message)
+        author, webhook_id = self.author(message), message.get("webhook_id")
+        is_person = self._is_allowed(author) or author.key != key_of(message["author"], webhook_id)
         if (place := await self._world.place(*_where(message), author)) is None:
             log.warning("place_unknown", channel=message["channel_id"])
             return
@@ -136,16 +138,18 @@ class Incoming:
                 mentions=tuple(
                     key_of(user) for user in message.get("mentions") or () if int(user["id"]) != self._world.agent_id
                 ),
-                reply=await self._reply(message),
+                reply=await self._reply(message, place[0]),
                 attachments=said.attachments,
                 extras=said.extras,
-                webhook_id=None if self._is_allowed(author) else message.get("webhook_id"),
+                webhook_id=None if is_person else webhook_id,
             )
         )
 
     def author(self, message: Payload) -> Author:
         """Return who wrote a message; a bot that is allowed counts as a person."""
         webhook_id = message.get("webhook_id")
+        if webhook_id is not None and self._host.trusts(PLATFORM, str(webhook_id)):
+            return guest_of(str(webhook_id), shown_name(message["author"]))
         manages = self._world.can_manage(message)
         member = message.get("member") or self._world.member(message)  # the history tells no nicknames
         author = author_of(message["author"], member, webhook_id=webhook_id, can_manage=manages)
@@ -163,18 +167,21 @@ class Incoming:
             return is_ours or self._world.is_own_webhook(str(webhook_id))
         return int(message["author"]["id"]) == self._world.agent_id
 
-    async def _reply(self, message: Payload) -> Reply | None:
+    async def _reply(self, message: Payload, server: ServerRef) -> Reply | None:
         reference = message.get("message_reference") or {}
         if reference.get("type", 0) == _FORWARD or not reference.get("message_id"):
             return None
         message_id = str(reference["message_id"])
         own = await self._host.own_messages(PLATFORM, [message_id])
+        others = {} if own else await self._host.relayed(server, [message_id])
         answered = message.get("referenced_message")
         if not answered:
-            return Reply(message_id, to_agent=message_id in own, persona_id=own.get(message_id))
+            return Reply(message_id, message_id in own, own.get(message_id), others.get(message_id))
         answered = {**answered, "guild_id": message.get("guild_id")}
-        to_agent = message_id in own or self.is_own(answered)
         text = described(answered).text
+        if message_id in others:
+            return Reply(message_id, author=others[message_id], text=bare(text)[0])
+        to_agent = message_id in own or self.is_own(answered)
         return Reply(message_id, to_agent, own.get(message_id), self.author(answered), text)
 
     async def _edited(self, data: Payload) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
+
+from nextcord.asset import Asset
 
 from agent.events import Author
 from agent.identity.keys import ParticipantKey, ParticipantKind
@@ -43,7 +46,19 @@ def author_of(
         username=None if webhook_id is not None else user.get("username"),
         is_bot=bool(user.get("bot")) or webhook_id is not None,
         can_manage=can_manage,
+        avatar=avatar_of(user),
     )
+
+
+def avatar_of(user: Mapping[str, Any]) -> str | None:
+    """Return the address of a user's picture; None where there is none of the user's own."""
+    return f"{Asset.BASE}/avatars/{user['id']}/{user['avatar']}.png" if user.get("avatar") else None
+
+
+def guest_of(webhook_id: str, name: str) -> Author:
+    """Return somebody who speaks through another bridge's webhook: known by that and the name, and never as more."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return Author(ParticipantKind.WEBHOOK, f"{webhook_id}/{digest}", name)
 
 
 def author_of_member(member: nextcord.Member | nextcord.User, *, can_manage: bool = False) -> Author:

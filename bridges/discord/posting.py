@@ -36,7 +36,8 @@ class Posting:
         self._client = client
         self._guilds = guilds
         self._reporting = reporting
-        self._speaking = Speaking(client, webhooks, self._post, reporting.no_webhook)
+        self.speaking = Speaking(client, webhooks, self._post, reporting.no_webhook)
+        """What personas say, and people from elsewhere."""
         self._withdrawn: LRUCache[str, bool] = LRUCache(_WITHDRAWN)
 
     async def send(self, message: OutgoingMessage) -> Sent | OutcomeUnknown:
@@ -49,7 +50,7 @@ class Posting:
         """
         try:
             if message.persona_name is not None:
-                return await self._speaking.send(message)
+                return await self.speaking.send(message)
             return await self._post(message)
         except SendFailed as failure:
             if failure.retry_after is None:
@@ -78,7 +79,7 @@ class Posting:
         Raises:
             SendFailed: Discord refused, or it is gone.
         """
-        if message.persona_name is not None and await self._speaking.edit(message_id, message):
+        if message.persona_name is not None and await self.speaking.edit(message_id, message):
             return
         route = Route("PATCH", _MESSAGE, channel_id=message.channel.external_id, message_id=message_id)
         await self._request(route, **as_options(edit_of(self._body(message)), message.file))
@@ -110,7 +111,7 @@ class Posting:
             if code_of(failure) not in refusals.MAY_NOT:
                 raise
             channel = ChannelRef(message.channel_id, "", parent_external_id=self._guilds.parent_of(message.channel_id))
-            if not await self._speaking.delete(channel, message.message_id):
+            if not await self.speaking.delete(channel, message.message_id):
                 raise
 
     async def _request(self, route: Route, **options: Any) -> Any:

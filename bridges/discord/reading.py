@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent.bridge import BridgeHost
-    from agent.events import Attachment
+    from agent.events import Attachment, Author
     from agent.places import ChannelRef, ServerRef
     from bridges.discord.client import DiscordClient
     from bridges.discord.incoming import Incoming
@@ -57,20 +57,25 @@ class Reading:
             if message.get("type", 0) in SAID
         ]
         own = await self._host.own_messages(PLATFORM, [str(message["id"]) for message in said])
-        history = (self._read(message, is_own=str(message["id"]) in own) for message in said)
+        voiced = [str(each["id"]) for each in said if each.get("webhook_id") and str(each["id"]) not in own]
+        others = await self._host.relayed(server, voiced)
+        history = (
+            self._read(message, is_own=str(message["id"]) in own, other=others.get(str(message["id"])))
+            for message in said
+        )
         # Without the intent for message content most messages come empty.
         return tuple(each for each in history if each.text or each.attachments or each.extras)
 
-    def _read(self, message: Mapping[str, Any], *, is_own: bool) -> HistoryMessage:
+    def _read(self, message: Mapping[str, Any], *, is_own: bool, other: Author | None) -> HistoryMessage:
         content = described(message)
         answered = (message.get("message_reference") or {}).get("message_id")
-        text, from_agent = content.text, is_own or self._incoming.is_own(message)
-        if from_agent:
+        text, from_agent = content.text, is_own or (other is None and self._incoming.is_own(message))
+        if from_agent or other is not None:
             text, linked = bare(text)
             answered = answered or linked
         return HistoryMessage(
             message_id=str(message["id"]),
-            author=self._incoming.author(message),
+            author=other or self._incoming.author(message),
             text=text,
             occurred_at=moment_of(int(message["id"])),
             from_agent=from_agent,

@@ -12,6 +12,7 @@ from cachetools import TTLCache
 from agent import logs
 from agent.bridge import OutcomeUnknown, SendFailed, Sent
 from agent.places import ServerKind
+from agent.relaying.mouthpiece import Voiced
 from bridges.discord import refusals
 from bridges.discord.bodies import as_options, edit_of, persona_body
 from bridges.discord.names import NEUTRAL, webhook_name
@@ -81,13 +82,23 @@ class Speaking:
             self._barred[home] = True
             self._on_barred(message)
             return await self._as_agent(message)
-        return await self._post(message, home, hook)
+        outcome = await self._post(message, home, hook)
+        return Sent(outcome.message_id) if isinstance(outcome, Voiced) else outcome
 
-    async def _post(self, message: OutgoingMessage, home: str, hook: Hook) -> Sent | OutcomeUnknown:
+    async def voice(self, message: OutgoingMessage, quote: str) -> Voiced | OutcomeUnknown:
+        """Post what somebody says from elsewhere, under the persona's name and picture of the message.
+
+        Raises:
+            SendFailed: nothing was posted.
+        """
+        home = home_of(message.channel)
+        return await self._post(message, home, await self._webhooks.of(home), quote)
+
+    async def _post(self, message: OutgoingMessage, home: str, hook: Hook, quote: str = "") -> Voiced | OutcomeUnknown:
         """Post through a webhook; one that is gone is replaced, a name or picture that is refused is left out."""
         name, avatar, renewed = webhook_name(message.persona_name or ""), True, False
         for _ in range(_TRIES):
-            body = persona_body(message, username=name, avatar=avatar)
+            body = persona_body(message, username=name, avatar=avatar, quote=quote)
             try:
                 posted = await self._request(hook, "POST", message, body, wait="true")
             except nextcord.HTTPException as error:
@@ -104,16 +115,16 @@ class Speaking:
             except (aiohttp.ClientError, OSError, nextcord.errors.HTTPInternalCancelled) as error:
                 return outcome_of(error)
             else:
-                return Sent(str(posted["id"]))
+                return Voiced(str(posted["id"]), hook.id)
         raise SendFailed("Discord takes neither the persona's name nor its picture")
 
-    async def edit(self, message_id: str, message: OutgoingMessage) -> bool:
+    async def edit(self, message_id: str, message: OutgoingMessage, quote: str = "") -> bool:
         """Give what a persona said another text; False when no webhook of the agent's has said it.
 
         Raises:
             SendFailed: Discord refused.
         """
-        body = edit_of(persona_body(message, username=NEUTRAL))
+        body = edit_of(persona_body(message, username=NEUTRAL, quote=quote))
         return await self._change("PATCH", message.channel, message_id, message, body)
 
     async def delete(self, channel: ChannelRef, message_id: str) -> bool:

@@ -10,6 +10,7 @@ from agent.commands import Choice, Command, CommandCall, CommandReply
 from agent.directory_changes import DirectoryChange
 from agent.events import Author, Event, MessageCreated
 from agent.places import ChannelRef, ServerRef
+from agent.relaying.services import Relaying
 from agent.store.errors import StoreError
 from bridges.console.transcript import Record
 from tests.bridges.console.commands import COMMANDS
@@ -57,6 +58,16 @@ class RecordingHost:
 
     async def own_messages(self, platform: str, message_ids: Sequence[str]) -> Mapping[str, int | None]:
         raise AssertionError(f"{platform} tells by itself what the agent said: {message_ids}")
+
+    async def relayed(self, server: ServerRef, message_ids: Sequence[str]) -> Mapping[str, Author]:
+        return {}
+
+    def trusts(self, platform: str, webhook_id: str) -> bool:
+        return False
+
+    @property
+    def relaying(self) -> Relaying:
+        raise NotImplementedError("the terminal joins nothing")
 
     async def suggest(self, call: CommandCall, option: str, typed: str) -> Sequence[Choice]:
         return ()

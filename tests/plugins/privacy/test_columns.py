@@ -36,6 +36,7 @@ EMPTIED: Final = {
     "personal_memories.subject_account_id": "account",
     "personal_memories.subject_user_id": "user",
     "personal_memories.user_id": "user",
+    "relay_messages.account_id": "account",
     "server_memories.author_account_id": "account",
     "server_memories.subject_account_id": "account",
     "server_memories.subject_user_id": "user",
