@@ -10,6 +10,7 @@ import nextcord
 from cachetools import LRUCache, TTLCache
 
 from agent import logs
+from agent.places import ServerKind
 from bridges.discord.places import channel_of, direct_channel, direct_server, server_of
 from bridges.discord.rights import may_manage
 
@@ -77,6 +78,15 @@ class Guilds:
             return None
         me = channel.guild.get_member(self.agent_id)
         return None if me is None else channel.permissions_for(me)
+
+    def is_elsewhere(self, channel_id: int, server: ServerRef) -> bool:
+        """Tell whether a channel is known to be none of a server's: another one's, or a direct conversation."""
+        if server.kind is ServerKind.DIRECT:
+            return server.external_id != f"direct:{channel_id}"
+        channel = self._client.get_channel(channel_id)
+        if isinstance(channel, (nextcord.abc.GuildChannel, nextcord.Thread)):
+            return str(channel.guild.id) != server.external_id
+        return channel is not None or channel_id in self._others
 
     def parent_of(self, channel_id: str) -> str | None:
         """Return the channel that a thread hangs below; None for what is no thread, or not known."""

@@ -49,6 +49,7 @@ class Posting:
             SendFailed: Discord refused.
         """
         try:
+            self._check_place(message)
             if message.persona_name is not None:
                 return await self.speaking.send(message)
             return await self._post(message)
@@ -56,6 +57,14 @@ class Posting:
             if failure.retry_after is None:
                 self._reporting.undelivered(message, failure)
             raise
+
+    def _check_place(self, message: OutgoingMessage) -> None:
+        """Refuse a channel that is none, or another server's: a setting may name any, as that of the thought log."""
+        channel = message.channel.external_id
+        if not (channel.isascii() and channel.isdecimal()):
+            raise SendFailed(f"no channel in Discord has the id {channel!r}")
+        if self._guilds.is_elsewhere(int(channel), message.server):
+            raise SendFailed(f"the channel {channel} is none of the server {message.server.external_id}")
 
     async def _post(self, message: OutgoingMessage) -> Sent | OutcomeUnknown:
         """Post as the agent itself, without what it may not use there."""

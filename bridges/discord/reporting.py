@@ -62,6 +62,8 @@ class Reporting:
         asker = message.asker
         if asker is None or asker.kind is not ParticipantKind.DISCORD_USER or message.server.kind is ServerKind.DIRECT:
             return
+        if message.card is not None:  # a notice is no answer, and its place may be one that the asker does not know
+            return
         locale, place = (
             self._locale(message),
             {"channel": escaped(channel.name), "server": escaped(message.server.name)},

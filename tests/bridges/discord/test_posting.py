@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from agent.bridge import OutcomeUnknown, SendFailed, Sent, SentMessage
+from agent.contracts.cards import Card, CardKind
+from agent.events import MessageCreated
 from agent.files import ReplyFile
 from agent.identity.keys import ParticipantKey, ParticipantKind
+from agent.places import ChannelRef
 from agent.testing.recording_host import RecordingHost
 from bridges.discord.finding import NotReadable
 from tests.bridges.discord.sending import MESSAGES, bridge_in, directly, said, to, unasked_mentions
@@ -94,6 +98,8 @@ async def test_a_missing_permission_is_told_once_in_a_quiet_message(
                 await bridge.send(to(guild, general, "hello", f"key-{number}", asker=asker))
             assert refusal.value.retry_after is None
         told = await discord.answer(discord.dm(mara))
+        with pytest.raises(SendFailed):  # a notice is no answer
+            await bridge.send(to(guild, shut(guild), "Saved", asker=asker, card=Card(CardKind.SAVED, "Saved")))
         assert "#shut of Garden\\_1: I lack a permission" in told.content
         discord.overwrite(general, guild.everyone)
         await bridge.send(to(guild, general, "now I may"))
@@ -134,6 +140,25 @@ async def test_without_the_history_it_speaks_without_referring(discord: Loopback
     async with bridge_in(discord) as bridge:
         await bridge.send(to(guild, general, "hello", reply_to=str(asked.id)))
     assert discord.messages(general)[-1].reply_to is None
+
+
+async def test_nothing_said_in_one_server_is_posted_in_another(discord: LoopbackDiscord) -> None:
+    """A thought log may be set to any id."""
+    garden, forge = discord.guild("Garden"), discord.guild("Forge")
+    mara, log = garden.member("mara"), forge.channel("log")
+    thread, host = forge.thread(log, "plans", forge.owner), RecordingHost()
+    async with bridge_in(discord, host) as bridge:
+        discord.say(mara, discord.dm(mara), "hello")
+        await host.next(MessageCreated)
+        for channel in (log, thread, discord.dm(mara)):
+            with pytest.raises(SendFailed, match="none of the server") as refusal:
+                await bridge.send(to(garden, channel, "a secret of the garden"))
+            assert refusal.value.retry_after is None
+        wrong = replace(to(garden, log, "hello"), channel=ChannelRef("#log", "log"))
+        with pytest.raises(SendFailed, match="no channel in Discord has the id '#log'"):
+            await bridge.send(wrong)
+        assert isinstance(await bridge.send(directly(discord.dm(mara), "hello")), Sent)
+    assert not [one for channel in (log, thread) for one in discord.messages(channel) if discord.is_own(one)]
 
 
 async def test_a_file_goes_along(discord: LoopbackDiscord) -> None:
