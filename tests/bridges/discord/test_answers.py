@@ -7,6 +7,8 @@ from typing import Any
 
 import asyncpg
 import pytest
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models.function import AgentInfo
 
 from agent.testing.scripted_model import ScriptedCall, ScriptedModel
 from bridges.discord.people import author_of
@@ -155,6 +157,33 @@ async def test_who_asked_is_told_that_an_answer_did_not_arrive(discord: Loopback
         await world.agent.idle()
     assert [state for state, _ in await states(database_url)] == ["unknown", "sent"]
     assert len(discord.messages(discord.dm(mara))) == 1
+
+
+class SlowModel(ScriptedModel):
+    """Thinks for a while."""
+
+    async def _respond(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        await asyncio.sleep(1.5)
+        return await super()._respond(messages, info)
+
+
+async def test_it_types_for_as_long_as_it_thinks_and_no_longer(
+    discord: LoopbackDiscord, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.turn.flow.TYPING_AFTER", 0.01)
+    monkeypatch.setattr("agent.turn.flow.TYPING_EVERY", 0.05)
+    guild = discord.guild("Garden")
+    mara, general = guild.member("mara"), guild.channel("general")
+    typing = "/channels/{channel_id}/typing"
+    async with discord_agent(discord, database_url, model=SlowModel(default="Well.")) as world:
+        discord.faults.refuse(50013, method="POST", path=typing)  # and who may not be seen typing answers all the same
+        asked = discord.say(mara, general, f"{discord.bot.mention} hello")
+        await discord.answer(general, after=asked)
+        await world.agent.idle()
+        count = len(discord.calls("POST", typing))
+        assert count > 2
+        await asyncio.sleep(0.15)
+        assert len(discord.calls("POST", typing)) == count
 
 
 async def test_long_code_comes_as_a_file(discord: LoopbackDiscord, database_url: str) -> None:
