@@ -59,9 +59,11 @@ async def discord_agent(
     settings: Mapping[str, Any] | None = None,
     *,
     model: ScriptedModel | None = None,
+    clock: Clock | None = None,
     **options: Any,
 ) -> AsyncIterator[DiscordWorld]:
     """Run an agent in the loopback Discord; guilds must be there before."""
-    bridge, model = DiscordBridge(settings_of(discord, **options)), model or ScriptedModel(default="Well.")
-    async with running_agent(database_url, settings, bridge=bridge, model=model) as agent:
+    bridge = DiscordBridge(settings_of(discord, **options), clock=clock)
+    model = model or ScriptedModel(default="Well.")
+    async with running_agent(database_url, settings, bridge=bridge, model=model, clock=clock) as agent:
         yield DiscordWorld(discord, agent, bridge, model)

@@ -1,6 +1,7 @@
 """What all parts of the server share: the world, the gateway, the journal and the switches."""
 
 import time
+from collections.abc import Callable
 
 from tests.servers.discord import message_payloads, payloads
 from tests.servers.discord.changes import Changes
@@ -19,9 +20,10 @@ TOKEN = "bG9vcGJhY2s.loopback.a-token-of-the-loopback-discord"
 class Core:
     """The state of one loopback Discord, with one application and its bot."""
 
-    def __init__(self, *, bot_name: str = BOT_NAME, token: str = TOKEN) -> None:
-        number = Snowflakes().next()
-        self.world = World(User(number, bot_name, bot=True), number)
+    def __init__(self, *, bot_name: str = BOT_NAME, token: str = TOKEN, clock: Callable[[], float] = time.time) -> None:
+        ids = Snowflakes(clock)
+        number = ids.next()
+        self.world = World(User(number, bot_name, bot=True), number, ids)
         self.changes = Changes()
         self.gateway = Gateway(self.world, self.changes, token)
         self.faults = Faults()

@@ -1,6 +1,7 @@
 """`LoopbackDiscord`: what tests and demonstrations use."""
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
@@ -27,7 +28,8 @@ WAIT = 5.0
 class LoopbackDiscord(Talking):
     """A Discord on the loopback interface, with one application and its bot.
 
-    When it ends it raises an `AssertionError` for every request that does not fit Discord's description.
+    When it ends it raises an `AssertionError` for every request that does not fit Discord's description. `clock` tells
+    the seconds since 1970 from which ids are made, and with them when messages were said.
 
     Example::
 
@@ -41,9 +43,15 @@ class LoopbackDiscord(Talking):
     """
 
     def __init__(
-        self, *, bot_name: str = BOT_NAME, token: str = TOKEN, port: int = 0, check_requests: bool = True
+        self,
+        *,
+        bot_name: str = BOT_NAME,
+        token: str = TOKEN,
+        port: int = 0,
+        check_requests: bool = True,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self.core = Core(bot_name=bot_name, token=token)
+        self.core = Core(bot_name=bot_name, token=token, clock=clock)
         self._server = Server(self.core, port)
         self._asking = Asking(self.core)
         self._check = check_requests

@@ -22,8 +22,8 @@ from tests.servers.discord.records import (
 class World:
     """The records by their ids. Looking up what is not there is Discord's own error."""
 
-    def __init__(self, bot: User, application_id: int) -> None:
-        self.ids = Snowflakes()
+    def __init__(self, bot: User, application_id: int, ids: Snowflakes) -> None:
+        self.ids = ids
         self.bot = bot
         self.application_id = application_id
         self.users: dict[int, User] = {bot.id: bot}
