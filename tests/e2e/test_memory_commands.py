@@ -37,7 +37,7 @@ def test_one_script_of_everything(isthmus: Isthmus) -> None:
     said = [record["text"] for record in done.records]
     shown = "\n".join(said)
     for expected in (
-        "ID:1 game night is every Friday at 20:00 [0 days old]",
+        "ID:1 game night is every Friday at 20:00 [new]",
         "Memory 1 says now: game night is every Saturday",
         "Memory 1 applies in: #general",
         "Tags of memory 1: games, friends",
@@ -48,15 +48,15 @@ def test_one_script_of_everything(isthmus: Isthmus) -> None:
         "This removes 2 memories. To go on, run within 10 minutes: /memories remove 1,2 ",
         "1 memory removed: 2. Within 24 hours this brings it back: /memories undo 2",
         "Memory 2 is back.",
-        "ID:3 ana likes tea [0 days old, protected]",
-        "ID:4 ana plays the harp [0 days old, global, protected]",
+        "ID:3 ana likes tea [new, protected]",
+        "ID:4 ana plays the harp [new, global, protected]",
         "2 of 100 places are taken.",
     ):
         assert expected in shown, f"{expected!r} is not in:\n{shown}"
     listed = [text for text in said if text.startswith("ID:1 game night is every Saturday")]
     assert listed[-1].splitlines() == [
-        "ID:1 game night is every Saturday [0 days old, protected, #general]",
-        "ID:2 the kettle is blue [0 days old, protected]",
+        "ID:1 game night is every Saturday [new, protected, #general]",
+        "ID:2 the kettle is blue [new, protected]",
     ]
     assert "every Saturday" in said[-1]
 

@@ -83,7 +83,8 @@ class Removing:
             len(removed),
             ids=", ".join(map(str, removed)),
         )
-        hint = undo_hint(removed[0], call.locale)
+        several = translate(call.locale, "Within 24 hours each of them can be brought back: /memories undo ID")
+        hint = undo_hint(removed[0], call.locale) if len(removed) == 1 else several
         undo = Step(translate(call.locale, "Undo"), (*call.command[:-1], "undo"), {"id": removed[0]})
         return reply(f"{text} {hint}", [undo] if len(removed) == 1 else [], removed=removed)
 

@@ -155,7 +155,8 @@ class Showing:
     def _state(self, call: Invocation, memory: Memory, channels: Mapping[str, str]) -> str:
         """Return age and state of a memory in a few words."""
         days = max((call.now - memory.created_at).days, 0)
-        words = [translate_count(call.locale, "{count} day old", "{count} days old", days)]
+        old = translate_count(call.locale, "{count} day old", "{count} days old", days)
+        words = [old if days else translate(call.locale, "new")]
         if memory.lineage_id == _GLOBAL:
             words.append(translate(call.locale, "global"))
         if self.is_dormant(memory, call.now):

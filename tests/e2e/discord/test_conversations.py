@@ -53,7 +53,7 @@ async def test_a_memory_is_saved_listed_edited_undone_and_exported(discord: Loop
         notice = await save(world, mara, general, "the gate is green")
         assert notice.embeds[0]["description"] == "the gate is green"
         listed = await discord.slash(mara, general, "memories list")
-        assert (listed.ephemeral, listed.text) == (True, "ID:1 the gate is green \\[0 days old\\]")
+        assert (listed.ephemeral, listed.text) == (True, r"ID:1 the gate is green \[new\]")
         edited = await discord.slash(mara, general, "memories edit", {"id": 1, "text": "the gate is blue"})
         assert edited.text == "Memory 1 says now: the gate is blue"
         assert "the gate is blue" in await prompt(world, mara, general)

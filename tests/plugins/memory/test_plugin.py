@@ -63,10 +63,10 @@ async def test_what_a_tool_saves_stands_in_the_prompt_and_in_the_lists(agent: Ag
     assert f"Memories about Ana\nID:{personal} Ana likes tea" in text
     manager = replace(ANA, can_manage=True)
     reply = await agent.run_command(("memories", "list"), {}, HOME, GENERAL, manager)
-    assert reply.text == f"ID:{server} game night is every Friday at 20:00 [0 days old]"
+    assert reply.text == f"ID:{server} game night is every Friday at 20:00 [new]"
     assert not (await agent.run_command(("memories", "list"), {}, HOME, GENERAL, BEN)).ok
     reply = await agent.run_command(("personal", "memories", "list"), {}, HOME, GENERAL, ANA)
-    assert reply.text == f"ID:{personal} Ana likes tea [0 days old]"
+    assert reply.text == f"ID:{personal} Ana likes tea [new]"
 
 
 async def test_a_tool_shows_its_cards(agent: Agent) -> None:

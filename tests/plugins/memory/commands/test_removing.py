@@ -46,7 +46,8 @@ async def test_several_go_only_after_asking_back(stage: Stage, counter: Counter)
     assert not (await counter.run("memories remove", who=BEN, ids=named, code=CODE)).ok
     done = await counter.run("memories remove", ids=named, code=CODE.lower())
     assert done.ok, done.text
-    assert done.text.startswith(f"2 memories removed: {ids[0]}, {ids[1]}.")
+    again = "Within 24 hours each of them can be brought back: /memories undo ID"
+    assert done.text == f"2 memories removed: {ids[0]}, {ids[1]}. {again}"
     assert await left(stage) == ids[2:]
 
 

@@ -70,9 +70,9 @@ async def test_lists_are_paged(stage: Stage) -> None:
         await stage.create(context, f"fact {number}")
     first, last = await run(stage, "memories", "list"), await run(stage, "memories", "list", options={"page": 99})
     assert len(first.text.splitlines()) == 11
-    assert first.text.splitlines()[0].endswith(" fact 0 [0 days old]")
+    assert first.text.splitlines()[0].endswith(" fact 0 [new]")
     assert first.text.splitlines()[-1] == "Page 1 of 3."
-    assert [line.partition(" ")[2] for line in last.text.splitlines()] == ["fact 20 [0 days old]", "3 of 3."]
+    assert [line.partition(" ")[2] for line in last.text.splitlines()] == ["fact 20 [new]", "3 of 3."]
     assert last.data is not None
     assert (last.data["page"], last.data["pages"], last.data["memories"][0]["content"]) == (3, 3, "fact 20")
 
@@ -249,7 +249,7 @@ async def test_the_global_page(stage: Stage, counter: Counter) -> None:
     everywhere = await counter.memory("plays the harp", "personal global add")
     assert (await counter.row(everywhere))["persona_lineage_id"] == 0
     assert (await counter.run("personal global list")).text.splitlines() == [
-        f"ID:{everywhere} plays the harp [0 days old, global, protected]"
+        f"ID:{everywhere} plays the harp [new, global, protected]"
     ]
     assert len((await counter.run("personal memories list")).text.splitlines()) == 2
     assert "harp" not in (await counter.run("personal global list", who=BEN)).text
