@@ -1,5 +1,6 @@
 """docs/discord.md says what the code does."""
 
+import tomllib
 from pathlib import Path
 
 from agent.ailments import Ailment
@@ -7,8 +8,10 @@ from agent.contracts.cards import CardKind
 from bridges.discord.bodies import MESSAGE_LIMIT
 from bridges.discord.bridge import CAPABILITIES
 from bridges.discord.cards import COLOURS
+from bridges.discord.checking import PERMISSIONS
 from bridges.discord.presence import STATUSES
 from bridges.discord.reporting import QUIET
+from bridges.discord.settings import DiscordSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "discord.md").read_text()
 NAMED = {
@@ -22,9 +25,27 @@ NAMED = {
 KINDS = ("saved", "updated", "deleted", "evicted", "disclosure", "info")
 
 
+def table(head: str) -> list[list[str]]:
+    """The rows of a table."""
+    lines = PAGE.partition(f"{head}\n")[2].partition("\n\n")[0].splitlines()[1:]
+    return [line.strip("| ").split(" | ") for line in lines]
+
+
 def test_the_table_of_colours_is_that_of_the_code() -> None:
-    rows = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if line.startswith("| ")][1:]
+    rows = table("| kind | colour |")
     assert [NAMED[colour] for _, colour in rows] == [COLOURS[CardKind(kind)] for kind in KINDS]
+
+
+def test_the_permissions_are_those_of_the_invite_link() -> None:
+    assert {name for name, _ in table("| permission | what for |")} == set(PERMISSIONS)
+
+
+def test_the_settings_are_those_of_the_code() -> None:
+    shown = tomllib.loads(PAGE.partition("```toml\n")[2].partition("```")[0])["bridges"]["discord"]
+    assert shown.pop("enabled") is True
+    assert shown.pop("token") == "env:DISCORD_TOKEN"
+    fields = {name: field.default for name, field in DiscordSettings.model_fields.items() if name != "token"}
+    assert {name: tuple(value) if isinstance(value, list) else value for name, value in shown.items()} == fields
 
 
 def test_the_figures_are_those_of_the_code() -> None:
