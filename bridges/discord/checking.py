@@ -157,7 +157,7 @@ def _servers(application: Application, servers: dict[str, list[str]]) -> Iterato
 async def _ask(token: str, api_base: str, path: str) -> Any:
     headers = {
         "Authorization": f"Bot {token}",
-        "User-Agent": f"DiscordBot (https://pypi.org/project/isthmus, {version('isthmus')})",
+        "User-Agent": f"DiscordBot (isthmus, {version('isthmus')})",
     }
     timeout = aiohttp.ClientTimeout(total=_SECONDS)
     try:
