@@ -15,6 +15,7 @@ from agent.core import Core
 from agent.core_preferences import NOTICE_VISIBILITY, THOUGHT_LOG, core_preferences
 from agent.corrections import Corrections
 from agent.embedding_worker import EmbeddingWorker
+from agent.holds import Holds
 from agent.identity.arrivals import Arrivals
 from agent.identity.people import People
 from agent.identity.resolver import Resolver
@@ -123,6 +124,7 @@ async def open_core(
         confirmations=Confirmations(store),
         preferences=core_preferences(),
         revisions=revisions,
+        holds=Holds(),
         embedder=embedder,
         embedding_worker=embedding_worker,
     )

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from agent.clock import Clock, Ids
     from agent.confirmations import Confirmations
     from agent.embedding_worker import EmbeddingWorker
+    from agent.holds import Holds
     from agent.identity.people import People
     from agent.identity.resolver import Resolver
     from agent.impersonation.repository import Impersonations
@@ -45,6 +46,7 @@ class Core:
     confirmations: Confirmations
     preferences: Preferences
     revisions: Invalidation
+    holds: Holds
     embedder: Embedder | None
     """None when embeddings are off."""
     embedding_worker: EmbeddingWorker

@@ -82,6 +82,8 @@ class MessageCreated:
     extras: tuple[str, ...] = ()
     """What came with the text, described: embeds, polls, stickers, what was forwarded. Untrusted like the text."""
     webhook_id: str | None = None
+    application_id: str | None = None
+    """The application that posted it through a webhook, where the platform tells."""
     persona: str | None = None
     """The name of the persona that shall answer, where it is chosen by other means than the text."""
     corrects: str | None = None

@@ -17,7 +17,7 @@ test holds it equal to this file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from agent.contracts.context import ContextItem, Prompt
     from agent.contracts.links import UserMove
     from agent.contracts.memory import MemoryRead, MemoryWrite, MemoryWritten
-    from agent.contracts.people import Account, Denial, Speaker
+    from agent.contracts.people import Account, Denial, Registration, Speaker
     from agent.contracts.recall import RecallCandidate, RecallQuery
     from agent.core import Core
     from agent.events import MessageCreated, MessageDeleted
+    from agent.identity.keys import ParticipantKey
     from agent.places import Place
     from agent.tools import Connection, Json, Tool
     from agent.turn.values import Turn
@@ -94,6 +95,18 @@ class Attested:
     """An answer of `resolve_speaker`: a registered service says that this speaker said it."""
 
     speaker: Speaker
+    event: MessageCreated | None = None
+    """The message as it is to be taken, where that differs: its author is then the account that answers for it, and it
+    has the reply and the mentions of the original."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Who said an earlier message that a proxy service posted, as it was attested then."""
+
+    speaker: Speaker
+    account: ParticipantKey
+    """The account that answers for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +185,8 @@ async def person_registered(account: Account) -> None:
 
 
 @_spec(Mode.COLLECT)
-async def identity_registered(speaker: Speaker) -> None:
-    """Called after a proxied identity was attested for the first time and its rows are committed."""
+async def identity_registered(registration: Registration) -> None:
+    """Called after a proxied identity was attested and its rows are committed: the first time, and each time again."""
 
 
 @_spec(Mode.COLLECT)
@@ -223,6 +236,16 @@ async def health() -> Sequence[Health]:
 @_spec(Mode.FIRST)
 async def resolve_speaker(event: MessageCreated, account: Account) -> SpeakerAnswer | None:
     """Called for each message before admission: who said it. None: nothing to say, it is the account."""
+
+
+@_spec(Mode.FIRST, deadline=2.0)
+async def attribute_messages(platform: str, message_ids: Sequence[str]) -> Mapping[str, Attribution] | None:
+    """Called while a prompt is built, with earlier messages that webhooks posted: who said those that are known."""
+
+
+@_spec(Mode.COLLECT)
+async def own_identities(account: Account) -> Sequence[Speaker]:
+    """Called when somebody wants to see the memories of an identity: return the proxied ones that account hosts."""
 
 
 @_spec(Mode.FIRST, deadline=10.0)

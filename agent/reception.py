@@ -58,6 +58,25 @@ def cleaned(event: MessageCreated, limit: int) -> MessageCreated:
     return replace(event, author=author, text=clip(clean(event.text), limit))
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message whose speaker is known."""
+
+    event: MessageCreated
+    """As it is to be taken: of a proxied one the author is the account that answers for it."""
+    entrance: Entrance
+    speaker: Speaker
+
+
+def _nameless(event: MessageCreated) -> MessageCreated:
+    """Return a webhook's message without the name that it bears this time: many post through one webhook."""
+    return replace(event, author=replace(event.author, display_name=""))
+
+
+def _job(said: Said, decision: Admitted) -> Job:
+    return Job(said.event, said.entrance.place, said.entrance.account, said.speaker, decision.persona, decision.why)
+
+
 @dataclass(slots=True)
 class Reception:
     """Takes events in, in order within a conversation."""
@@ -90,21 +109,24 @@ class Reception:
                 lambda: self._take(event, conversation, again=next(tries) > 0), patience=PATIENCE
             )
 
-    async def resume(self, event: Unfinished) -> None:
-        """Go on with an event that was taken before this process began, or that was held."""
+    async def resume(self, event: Unfinished, *, is_held: bool = False) -> None:
+        """Go on with an event that was taken before this process began, or that was held by it."""
         if isinstance(event, MessageDeleted):
             self.background.start(self.withdrawals.tell(event))
             return
-        entrance = await self._enter(event)
-        speaker = await self._speaker(event, entrance)
-        if isinstance(speaker, Hold):
-            self._hold(event, speaker)
+        said = await self._said(event)
+        if isinstance(said, Hold):
+            self._hold(event, said)
             return
-        decision = Declined(Reason.UNKNOWN_SPEAKER) if speaker is None else await self._decide(event, entrance)
-        if isinstance(decision, Admitted) and speaker is not None:
-            self._enqueue(Job(event, entrance.place, entrance.account, speaker, decision.persona, decision.why))
-        else:
+        if said is None or isinstance(decision := await self._decide(said.event, said.entrance), Declined):
             await self._end(event, Outcome.IGNORED)
+            return
+        if said.event is not event:
+            await self.inbound.restate(said.event)
+        if is_held:
+            await self._admit(said, decision)
+        else:  # what limits turns was asked before the restart
+            self._enqueue(_job(said, decision))
 
     async def _take(self, event: Event, conversation: str, *, again: bool) -> None:
         """Take an event; `again` after a try whose connection was lost, and which may have committed its arrival."""
@@ -116,18 +138,16 @@ class Reception:
         if event.author.is_bot and not self.core.hooks.implements("resolve_speaker"):
             await self.inbound.receive(event, conversation, wanted=False)
             return
-        entrance = await self._enter(event)
-        speaker = await self._speaker(event, entrance)
-        if isinstance(speaker, Hold):
-            if await self._is_new(event, conversation, again=again, held_until=speaker.until):
-                self._hold(event, speaker)
+        said = await self._said(event)
+        if isinstance(said, Hold):
+            if await self._is_new(event, conversation, again=again, held_until=said.until):
+                self._hold(event, said)
             return
-        decision = Declined(Reason.UNKNOWN_SPEAKER) if speaker is None else await self._decide(event, entrance)
-        if speaker is None or isinstance(decision, Declined):
+        if said is None or isinstance(decision := await self._decide(said.event, said.entrance), Declined):
             await self.inbound.receive(event, conversation, wanted=False)
             return
-        if await self._is_new(event, conversation, again=again):
-            await self._admit(event, entrance, speaker, decision)
+        if await self._is_new(said.event, conversation, again=again):
+            await self._admit(said, decision)
 
     async def _is_new(
         self, event: Event, conversation: str, *, again: bool, held_until: datetime | None = None
@@ -159,21 +179,24 @@ class Reception:
             self.background.start(self.core.hooks.collect("person_registered", account=entrance.account))
         return entrance
 
-    async def _speaker(self, event: MessageCreated, entrance: Entrance) -> Speaker | Hold | None:
+    async def _said(self, event: MessageCreated) -> Said | Hold | None:
         """Return who said it, or what to wait for; None when it cannot be known: then nobody is answered."""
+        entrance = await self._enter(event if event.webhook_id is None else _nameless(event))
         account = entrance.account
         answer: SpeakerAnswer | None = await self.core.hooks.first("resolve_speaker", event=event, account=account)
         match answer:
-            case Attested(speaker=speaker):
-                return speaker
+            case Attested(speaker=speaker, event=None):
+                return Said(event, entrance, speaker)
+            case Attested(speaker=speaker, event=MessageCreated() as said):
+                return Said(said, await self._enter(said), speaker)
             case Hold():
                 return answer
             case Unavailable():
                 return None
-            case None:
+            case _:
                 if event.webhook_id is not None:
                     return None
-                return Speaker(account.key, account.user_id, account.display_name)
+                return Said(event, entrance, Speaker(account.key, account.user_id, account.display_name))
 
     async def _decide(self, event: MessageCreated, entrance: Entrance) -> Admitted | Declined:
         server_id = entrance.place.server.server_id
@@ -184,11 +207,13 @@ class Reception:
             event = replace(event, reply=replace(reply, persona_id=speaker))
         return decide(event, entrance.place, entrance.account, personas, self.addressing)
 
-    async def _admit(self, event: MessageCreated, entrance: Entrance, speaker: Speaker, decision: Admitted) -> None:
+    async def _admit(self, said: Said, decision: Admitted) -> None:
         """Queue an admitted message, unless the account or the server has had enough for now."""
-        account_id = entrance.account.account_id
-        job = Job(event, entrance.place, entrance.account, speaker, decision.persona, decision.why)
-        if event.corrects is None and not self.cooldowns.admits(account_id, self.core.clock.now()):
+        job = _job(said, decision)
+        may_begin = said.event.corrects is not None or self.cooldowns.admits(
+            job.account.account_id, self.core.clock.now()
+        )
+        if not may_begin:
             await self._refuse(job, Reason.COOLDOWN)
         elif await self._is_spent(job):
             await self._refuse(job, Reason.SPENT)
@@ -229,8 +254,13 @@ class Reception:
         self.background.start(self._after(event, max(seconds, 0.0)))
 
     async def _after(self, event: MessageCreated, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+        await self.core.holds.wait(event.platform, event.event_id, seconds)
         try:
-            await self.core.store.retrying(lambda: self.resume(event), patience=PATIENCE)
+            await self.core.store.retrying(lambda: self._go_on(event), patience=PATIENCE)
         except StoreError as error:
             log.warning("held_event_not_resumed", reason=str(error))
+
+    async def _go_on(self, event: MessageCreated) -> None:
+        """Resume a held message as it is by now, if nothing has ended it."""
+        if (found := await self.inbound.held(event)) is not None:
+            await self.resume(found, is_held=True)

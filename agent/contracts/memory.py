@@ -85,6 +85,8 @@ class MemoryRead:
     lineage_id: int
     reader_account_id: int | None
     about_proxy_identity: bool = False
+    reader_user_id: int | None = None
+    """Who speaks, as a user: members of one system are told nothing about each other."""
 
 
 @dataclass(frozen=True, slots=True)

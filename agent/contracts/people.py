@@ -61,11 +61,33 @@ class Speaker:
     user_id: int | None
     display_name: str
     pronouns: str | None = None
+    system: str = ""
+    """Of a proxied identity: the name of its system, where that is known."""
+    host_account_ids: tuple[int, ...] = ()
+    """Of a proxied identity: every account that is known to share it, by ascending id."""
 
     @property
     def is_proxied(self) -> bool:
         """Tell whether a proxy service attested this speaker."""
         return self.key.kind is ParticipantKind.PROXY_IDENTITY
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A proxied identity that a service has just attested, with the message in which it spoke."""
+
+    speaker: Speaker
+    is_new: bool
+    """Whether this was the first time."""
+    bio: str | None
+    """What its service publishes about it; untrusted text."""
+    account_id: int
+    """The account that answers for the message."""
+    platform: str
+    server_id: int
+    channel_external_id: str
+    message_id: str
+    occurred_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from agent.contracts.context import ContextEntry, ContextItem, Prompt, Role, Sec
 from agent.contracts.memory import MemoryWritten
 from agent.contracts.people import Denial, Refusal, Speaker
 from agent.contracts.recall import RecallCandidate
-from agent.hookspecs import Attested, Health, Hold, Unavailable
+from agent.events import MessageCreated
+from agent.hookspecs import Attested, Attribution, Health, Hold, Unavailable
 from agent.places import Audience
 from agent.tools import Tool
 
@@ -191,7 +192,21 @@ def _speaker(_plugin: str, result: Any) -> Any:
     _expect(result, (Hold, Attested, Unavailable), "Hold, Attested or Unavailable is asked, but the result")
     if isinstance(result, Attested):
         _expect(result.speaker, Speaker, "a Speaker is asked, but who is attested")
+        _expect(result.event, (MessageCreated, type(None)), "a MessageCreated is asked, but the event as attested")
     return result
+
+
+def _attributions(_plugin: str, result: Any) -> dict[str, Attribution] | None:
+    if result is None:
+        return None
+    _expect(result, Mapping, "attributions by message id are asked, but the result")
+    if not (_all(result, str) and _all(result.values(), Attribution)):
+        raise BadResult("attributions by message id are asked, but an id is no text or a value no Attribution")
+    return dict(result)
+
+
+def _speakers(_plugin: str, result: Any) -> tuple[Speaker, ...] | None:
+    return None if result is None else _sequence(result, Speaker, "Speaker")
 
 
 def _written(_plugin: str, result: Any) -> MemoryWritten | None:
@@ -230,6 +245,8 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "move_user": _counts,
     "health": _health,
     "resolve_speaker": _speaker,
+    "attribute_messages": _attributions,
+    "own_identities": _speakers,
     "write_memory": _written,
     "guard_turn": _denial,
     "guard_memory_read": _denial,

@@ -47,12 +47,12 @@ class Labels:
     @classmethod
     def of(cls, participants: Iterable[Participant]) -> Labels:
         """Return the labels of participants, without those whose privacy is FULL."""
-        return cls({each.account.key.id: each.label for each in participants if not is_hidden(each.account)})
+        return cls({each.account.key.id: each.label for each in participants if _is_mentioned(each)})
 
     @classmethod
     def by_handle(cls, participants: Iterable[Participant]) -> Labels:
         """Return the same with handles, `{ana~2}`, so that a mention of a twin stays a mention of that twin."""
-        return cls({each.account.key.id: f"{{{each.handle}}}" for each in participants if not is_hidden(each.account)})
+        return cls({each.account.key.id: f"{{{each.handle}}}" for each in participants if _is_mentioned(each)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,11 @@ class Outgoing:
 
     text: str
     mentions: tuple[ParticipantKey, ...] = ()
+
+
+def _is_mentioned(person: Participant) -> bool:
+    """Tell whether a mention of the account means this person: not of one who hides, nor of one who shares it."""
+    return not is_hidden(person.account) and not person.speaker.is_proxied
 
 
 def readable(text: str, labels: Labels) -> str:
@@ -125,7 +130,7 @@ def place_mentions(text: str, participants: Sequence[Participant]) -> Outgoing:
     def replace(match: re.Match[str]) -> str:
         handle = normalise(match[1])
         owner = owners.get(handle)
-        if owner is None or is_hidden(owner.account):
+        if owner is None or not _is_mentioned(owner):
             return f"@{match[1]}" if is_handle(handle) else match[0]
         mentioned[owner.account.key] = None
         placed.append(f"<@{owner.account.key.id}>")

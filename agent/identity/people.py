@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from asyncpg import Record
@@ -17,6 +18,7 @@ from agent.identity.handles import Named, assign_handles
 from agent.identity.indexes import NameIndexes
 from agent.identity.keys import ParticipantKey
 from agent.identity.names import NameSource, label, normalise, place_name
+from agent.identity.owners import account_speaker
 from agent.identity.records import account_from
 from agent.identity.words import phrases
 from agent.places import Channel, ChannelRef, Place, Server, ServerRef
@@ -120,6 +122,7 @@ class People:
         keys: Sequence[ParticipantKey],
         speaker: Speaker | None = None,
         reserved: Sequence[str] = (),
+        proxied: Mapping[ParticipantKey, tuple[Speaker, ParticipantKey]] = MappingProxyType({}),
     ) -> tuple[Participant, ...]:
         """Return who takes part in a conversation: the account that speaks first, then the others in the given order.
 
@@ -127,38 +130,30 @@ class People:
 
         Args:
             place: Where the conversation is.
-            keys: The account that answers for the message, then the others.
+            keys: The account that answers for the message, then the others; proxied identities by their own keys.
             speaker: Who said it, where that is not the account itself.
             reserved: Names that no handle may be, as the persona's.
+            proxied: The identities among the keys, each with the account that answers for it.
 
         """
-        keys = list(dict.fromkeys(keys))
+        wanted: dict[ParticipantKey, tuple[ParticipantKey, Speaker | None]] = {}
+        for number, key in enumerate(keys):
+            if number == 0:
+                wanted[speaker.key if speaker is not None else key] = (key, speaker)
+            elif key in proxied:
+                identity, account_key = proxied[key]
+                wanted.setdefault(key, (account_key, identity))
+            else:
+                wanted.setdefault(key, (key, None))
+        asked = list(dict.fromkeys(account_key for account_key, _ in wanted.values()))
         rows = await self._fetch(
             "participants",
             place.server.server_id,
             place.platform,
-            [key.kind.value for key in keys],
-            [key.id for key in keys],
+            [key.kind.value for key in asked],
+            [key.id for key in asked],
         )
-        people = [(account_from(row), bool(row["blacklisted"])) for row in rows]
-        people = [each for each in people if RULES[each[0].privacy].reads_messages or each[0].key == keys[0]]
-        speakers = [
-            speaker
-            if speaker is not None and account.key == keys[0]
-            else Speaker(account.key, account.user_id, account.display_name)
-            for account, _ in people
-        ]
-        labels = [label(who.display_name, who.key) for who in speakers]
-        named = [
-            Named(account.account_id, who.key, shown)
-            for (account, _), who, shown in zip(people, speakers, labels, strict=True)
-        ]
-        return tuple(
-            Participant(handle, shown, account, who, blacklisted)
-            for handle, shown, (account, blacklisted), who in zip(
-                assign_handles(named, reserved), labels, people, speakers, strict=True
-            )
-        )
+        return _participants(rows, wanted, reserved)
 
     async def find(self, platform: str, external_id: str) -> tuple[Account, ...]:
         """Return the accounts with a platform's id: one or none, except where two kinds share the digits."""
@@ -258,6 +253,28 @@ def checked_channel(channel: ChannelRef) -> ChannelRef:
         parent_name = place_name(channel.parent_name or "", parent)
     name = place_name(channel.name, channel.external_id)
     return ChannelRef(channel.external_id, name, channel.visibility, parent, parent_name)
+
+
+def _participants(
+    rows: Sequence[Record],
+    wanted: Mapping[ParticipantKey, tuple[ParticipantKey, Speaker | None]],
+    reserved: Sequence[str],
+) -> tuple[Participant, ...]:
+    """Return those who are wanted and known, with their handles; the first one is shown whatever the privacy."""
+    accounts = {account.key: (account, bool(row["blacklisted"])) for row in rows for account in (account_from(row),)}
+    people = [
+        (*accounts[account_key], said or account_speaker(accounts[account_key][0]))
+        for number, (account_key, said) in enumerate(wanted.values())
+        if account_key in accounts and (number == 0 or RULES[accounts[account_key][0].privacy].reads_messages)
+    ]
+    labels = [label(who.display_name, who.key) for _, _, who in people]
+    named = [Named(account.account_id, who.key, shown) for (account, _, who), shown in zip(people, labels, strict=True)]
+    return tuple(
+        Participant(handle, shown, account, who, blacklisted)
+        for handle, shown, (account, blacklisted, who) in zip(
+            assign_handles(named, reserved), labels, people, strict=True
+        )
+    )
 
 
 def _directory(rows: Sequence[Record]) -> Directory:

@@ -121,6 +121,18 @@ class Inbound:
         mended = load_event(row["payload"])
         return mended if isinstance(mended, MessageCreated) else None
 
+    async def held(self, event: MessageCreated) -> MessageCreated | None:
+        """Return a held message as it is by now, edits included; None when it was dealt with or given up meanwhile."""
+        async with self._store.connection() as conn:
+            payload = await conn.fetchval(QUERIES["held"], event.platform, event.event_id, self._worker)
+        found = None if payload is None else load_event(payload)
+        return found if isinstance(found, MessageCreated) else None
+
+    async def restate(self, event: MessageCreated) -> None:
+        """Keep a held message as its speaker is now known: whoever goes on with it after a restart sees that."""
+        async with self._store.connection() as conn:
+            await conn.execute(QUERIES["restate"], event.platform, event.event_id, self._worker, dump_event(event))
+
     async def waits(self, event: Event) -> bool:
         """Tell whether an event was taken by this worker and has not begun."""
         async with self._store.connection() as conn:

@@ -68,6 +68,17 @@ SELECT m.message_id
                     WHERE o.platform = m.platform AND o.message_id = m.message_id AND o.kind = 'withdraw')
  ORDER BY m.part, m.created_at;
 
+-- name: held
+-- A message that waits, as it is by now.
+SELECT payload::text FROM inbound_events
+ WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state = 'received';
+
+-- name: restate
+-- Keep who answers for a message that waits; an edit that came meanwhile keeps its text.
+UPDATE inbound_events
+   SET payload = jsonb_set($4::text::jsonb, '{text}', payload -> 'text')
+ WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state = 'received' AND payload IS NOT NULL;
+
 -- name: waits
 -- Whether an event was taken by this worker and has not begun.
 SELECT true FROM inbound_events WHERE platform = $1 AND event_id = $2 AND worker = $3 AND state = 'received';

@@ -17,7 +17,7 @@ from agent.turn.recall import recall, recall_item
 from agent.turn.withhold import without_hidden
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from agent.bridge import HistoryMessage
     from agent.contracts.people import Account, Participant
@@ -78,9 +78,25 @@ def _place(turn: Turn) -> ContextItem:
 
 
 def _participants(turn: Turn) -> ContextItem:
-    people = [{"handle": f"@{{{person.handle}}}", "name": person.label} for person in turn.participants]
-    lines = "\n".join(json_line(person) for person in people)
+    lines = "\n".join(json_line(person) for person in _people(turn.participants))
     return _system(Tag.PARTICIPANTS, f"Who takes part:\n{lines}")
+
+
+def _people(participants: Sequence[Participant]) -> Iterator[dict[str, str]]:
+    """Yield who takes part; of a system that shares an account its name once, beside its first member."""
+    hosts = {host for person in participants for host in person.speaker.host_account_ids}
+    named: set[str] = set()
+    for person in participants:
+        who = {"handle": f"@{{{person.handle}}}", "name": person.label}
+        if person.speaker.pronouns:
+            who["pronouns"] = one_line(person.speaker.pronouns)
+        system = one_line(person.speaker.system)
+        if system and system not in named:
+            named.add(system)
+            who["member_of_system"] = system
+        if not person.speaker.is_proxied and person.account.account_id in hosts:
+            who["note"] = "an account that several people share"
+        yield who
 
 
 def _labels(turn: Turn) -> Labels:
@@ -156,7 +172,7 @@ def _answered(turn: Turn) -> str | None:
 
 def core_items(turn: Turn, message_limit: int) -> list[ContextItem]:
     """Return the items that the core itself gives; each message of the history is cut to `message_limit` characters."""
-    people = {str(person.account.key): person for person in turn.participants}
+    people = {str(person.speaker.key): person for person in turn.participants}
     labels = _labels(turn)
     quotes = {message.message_id: message.text for message in turn.history}
     return [

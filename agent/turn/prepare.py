@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agent import logs
+from agent.events import Author
+from agent.identity.keys import ParticipantKind
 from agent.preferences_repository import read_rows
 from agent.store.revisions import read as read_revisions
 from agent.turn.values import Turn, server_owner, user_owner
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.bridge import Bridge, HistoryMessage
-    from agent.contracts.people import Account, Participant
+    from agent.contracts.people import Account, Participant, Speaker
     from agent.core import Core
+    from agent.hookspecs import Attribution
     from agent.identity.keys import ParticipantKey
+    from agent.plugin_host import PluginHost
     from agent.turn.job import Job
 
 log = logs.get_logger(__name__)
@@ -47,6 +52,32 @@ def _before(job: Job, messages: Sequence[HistoryMessage]) -> tuple[HistoryMessag
     return tuple(messages[-HISTORY_MESSAGES:])
 
 
+async def attributed(
+    hooks: PluginHost, platform: str, history: tuple[HistoryMessage, ...]
+) -> tuple[tuple[HistoryMessage, ...], Mapping[ParticipantKey, tuple[Speaker, ParticipantKey]]]:
+    """Return the history with proxied identities as the authors of what they said, and who they are.
+
+    One question for the whole history, and none where no webhook has posted or no plugin knows.
+    """
+    posted = [
+        said.message_id for said in history if said.author.kind is ParticipantKind.WEBHOOK and not said.from_agent
+    ]
+    if not posted or not hooks.implements("attribute_messages"):
+        return history, {}
+    found: Mapping[str, Attribution] = (
+        await hooks.first("attribute_messages", platform=platform, message_ids=posted) or {}
+    )
+
+    def told(said: HistoryMessage) -> HistoryMessage:
+        if said.author.kind is not ParticipantKind.WEBHOOK or (known := found.get(said.message_id)) is None:
+            return said
+        who = known.speaker
+        return replace(said, author=Author(who.key.kind, who.key.id, who.display_name))
+
+    people = {known.speaker.key: (known.speaker, known.account) for known in found.values()}
+    return tuple(map(told, history)), people
+
+
 def may_be_shown(message: HistoryMessage, participants: Sequence[Participant]) -> bool:
     """Tell whether an earlier message may be shown: by the agent, or by somebody who neither hides nor was forgotten.
 
@@ -54,7 +85,7 @@ def may_be_shown(message: HistoryMessage, participants: Sequence[Participant]) -
     """
     if message.from_agent:
         return True
-    author = next((person for person in participants if person.account.key == message.author.key), None)
+    author = next((person for person in participants if person.speaker.key == message.author.key), None)
     if author is None:
         return False
     forgotten = author.account.forgotten_before
@@ -65,9 +96,9 @@ async def prepare(
     job: Job, core: Core, bridge: Bridge | None, *, turn_id: str, attempt: int, impersonating: Account | None = None
 ) -> Turn:
     """Gather what is known for a turn. Reads only."""
-    history = await history_of(job, bridge)
+    history, proxied = await attributed(core.hooks, job.event.platform, await history_of(job, bridge))
     keys = await _who(job, core, history)
-    participants = await core.people.participants(job.place, keys, job.speaker, (job.persona.nickname,))
+    participants = await core.people.participants(job.place, keys, job.speaker, (job.persona.nickname,), proxied)
     async with core.store.connection() as conn:
         chosen = await read_rows(conn, job.place.server.server_id, job.account.account_id)
         revisions = await read_revisions(conn, _owners(job, participants))
@@ -99,9 +130,9 @@ async def _who(job: Job, core: Core, history: Sequence[HistoryMessage]) -> tuple
     named = await core.people.known_names_in(job.event.text, job.place)
     reply = job.event.reply
     answered = [reply.author.key] if reply is not None and reply.author is not None and not reply.to_agent else []
-    return tuple(
-        dict.fromkeys([job.account.key, *answered, *job.event.mentions, *(account.key for account in named), *spoke])
-    )
+    others = dict.fromkeys([*answered, *job.event.mentions, *(account.key for account in named), *spoke])
+    others.pop(job.speaker.key, None)
+    return (job.account.key, *others)
 
 
 def _owners(job: Job, participants: Sequence[Participant]) -> list[str]:

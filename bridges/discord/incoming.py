@@ -142,6 +142,7 @@ class Incoming:
                 attachments=said.attachments,
                 extras=said.extras,
                 webhook_id=None if is_person else webhook_id,
+                application_id=message.get("application_id"),
             )
         )
 

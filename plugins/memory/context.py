@@ -174,6 +174,7 @@ def _read(turn: Turn, scope: MemoryScope, user_id: int | None, *, proxied: bool 
         lineage_id=turn.persona.lineage_id,
         reader_account_id=turn.account.account_id,
         about_proxy_identity=proxied,
+        reader_user_id=turn.speaker.user_id,
     )
 
 

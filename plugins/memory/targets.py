@@ -106,7 +106,7 @@ def target_of_update(resolution: Resolution) -> Target | ToolResult:
 def _subject(account: Account, speaker: Speaker) -> Target:
     """Return somebody as subject: an account, or a proxied identity whose hosts are to be asked."""
     if speaker.is_proxied:
-        hosts = (account.account_id,)
+        hosts = tuple(sorted({account.account_id, *speaker.host_account_ids}))
         return Target(
             MemoryScope.PERSONAL,
             speaker.display_name,

@@ -59,7 +59,7 @@ class EveryHook:
         return await self._do("person_registered")
 
     @hookimpl
-    async def identity_registered(self, speaker):
+    async def identity_registered(self, registration):
         return await self._do("identity_registered")
 
     @hookimpl
@@ -93,6 +93,14 @@ class EveryHook:
     @hookimpl
     async def resolve_speaker(self, event, account):
         return await self._do("resolve_speaker")
+
+    @hookimpl
+    async def attribute_messages(self, platform, message_ids):
+        return await self._do("attribute_messages")
+
+    @hookimpl
+    async def own_identities(self, account):
+        return await self._do("own_identities")
 
     @hookimpl
     async def write_memory(self, write):

@@ -16,7 +16,7 @@ from agent.contracts.memory import MemoryWritten
 from agent.contracts.people import Denial, Refusal, Speaker
 from agent.contracts.recall import RecallCandidate
 from agent.extensions.results import _CHECKS, BadResult, check_for
-from agent.hookspecs import HOOKS, Attested, Health, Hold, Unavailable
+from agent.hookspecs import HOOKS, Attested, Attribution, Health, Hold, Unavailable
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.tools import Tool
 
@@ -48,6 +48,8 @@ GOOD: dict[str, list[Any]] = {
     "move_user": [{}, {"went": 3}],
     "health": [[Health("index", "ok", "fine"), Health("index", "fail", "gone", "isthmus migrate")]],
     "resolve_speaker": [Attested(SPEAKER), Hold(datetime(2026, 1, 1, tzinfo=UTC), "a proxy"), Unavailable("no")],
+    "attribute_messages": [{}, {"1": Attribution(SPEAKER, SPEAKER.key)}],
+    "own_identities": [[], [SPEAKER]],
     "write_memory": [MemoryWritten("saved", 1)],
     "guard_turn": [DENIAL],
     "guard_memory_read": [DENIAL],
@@ -95,7 +97,9 @@ BAD: dict[str, list[Any]] = {
         [Health("index", "warn", "slow")],
         [Health("index", "ok", None)],  # type: ignore[arg-type]
     ],
-    "resolve_speaker": [SPEAKER, Attested(None)],  # type: ignore[arg-type]
+    "resolve_speaker": [SPEAKER, Attested(None), Attested(SPEAKER, 3)],  # type: ignore[arg-type]
+    "attribute_messages": [[], {1: Attribution(SPEAKER, SPEAKER.key)}, {"1": SPEAKER}],
+    "own_identities": [SPEAKER, ["Wren"]],
     "write_memory": [7],
     "guard_turn": [True, False, Denial("other", "no"), Denial(Refusal.OTHER, None)],  # type: ignore[arg-type]
     "guard_memory_read": [0],

@@ -1,0 +1,1 @@
+"""The tables of the bio_seeding plugin."""

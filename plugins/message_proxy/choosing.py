@@ -1,0 +1,75 @@
+"""What somebody decides about proxying: which service, and which of their identities are forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent import logs
+from agent.identity.names import normalise
+from plugins.message_proxy.values import Failed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from agent.contracts.people import Account, Speaker
+    from agent.core import Core
+    from plugins.message_proxy.finding import Finder
+    from plugins.message_proxy.registering import Registrar
+    from plugins.message_proxy.repository import ProxyRepository
+    from plugins.message_proxy.values import Instance
+    from plugins.message_proxy.watching import Watching
+
+log = logs.get_logger("plugins.message_proxy")
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """Changes and tells what people have chosen."""
+
+    core: Core
+    repository: ProxyRepository
+    registrar: Registrar
+    watching: Watching
+    instances: tuple[Instance, ...]
+    finders: Mapping[int, Finder]
+    announce: Callable[[], None]
+    """Tells the other processes."""
+
+    def find(self, name: str) -> Instance | None:
+        """Return the instance of a name, however it is written."""
+        wanted = normalise(name)
+        return next((each for each in self.instances if each.name == wanted), None)
+
+    def used_by(self, account: Account) -> tuple[Instance, ...]:
+        """Return what an account uses."""
+        chosen = self.watching.users.get(account.account_id, frozenset())
+        return tuple(each for each in self.instances if each.instance_id in chosen)
+
+    async def use(self, account: Account, instance: Instance) -> None:
+        """Let an account use an instance, beside others."""
+        await self.repository.choose(account.account_id, instance.instance_id, self.core.clock.now())
+        self.announce()
+        await self.watching.load()
+
+    async def stop(self, account: Account) -> bool:
+        """Let an account use none; tell whether it did. What is known of its identities stays."""
+        changed = await self.repository.unchoose(account.account_id)
+        self.announce()
+        await self.watching.load()
+        return changed
+
+    async def probe(self, account_id: int, external_id: str, instance_id: int) -> None:
+        """Ask which system an account has: whoever shares it counts as its host from then on, although unseen."""
+        finder = self.finders.get(instance_id)
+        if finder is None:
+            return
+        system = await finder.system(external_id)
+        if isinstance(system, Failed):
+            log.info("system_not_known", reason=system.reason)
+            return
+        await self.registrar.link(instance_id, system, account_id, self.core.clock.now())
+
+    async def identities(self, account: Account) -> tuple[Speaker, ...]:
+        """Return the members that an account hosts."""
+        return await self.repository.identities_of(account.account_id)

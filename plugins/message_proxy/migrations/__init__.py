@@ -1,0 +1,1 @@
+"""The tables of the message_proxy plugin."""
