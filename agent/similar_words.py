@@ -43,11 +43,27 @@ def with_alike(asked: Sequence[str], indexes: Sequence[WordIndex]) -> dict[str, 
     for word in asked:
         if len(word) < LEAST_LETTERS:
             continue
-        others = {other for index in indexes for other in index.beginning_as(word)} - {word}
-        alike = [(likeness, other) for other in others if (likeness := similarity(word, other)) >= LEAST_LIKENESS]
+        grams = _trigrams(word)
+        others = {other for index in indexes for other in index.beginning_as(word) if _may_resemble(grams, other)}
+        alike = [
+            (likeness, other) for other in others - {word} if (likeness := similarity(word, other)) >= LEAST_LIKENESS
+        ]
         for likeness, other in sorted(alike, key=lambda pair: (-pair[0], pair[1]))[:MOST_ALIKE]:
             found[other] = max(likeness, found.get(other, 0.0))
     return found
+
+
+def _may_resemble(grams: set[str], other: str) -> bool:
+    """Tell whether it is worth looking closer; nearly every word is passed over here.
+
+    Exactly so many groups are common; a word of `LEAST_LETTERS` has as many different ones at least.
+    """
+    padded = f"  {other} "
+    common = 0
+    for gram in grams:
+        if gram in padded:
+            common += 1
+    return common / (len(grams) + max(LEAST_LETTERS, common) - common) >= LEAST_LIKENESS
 
 
 def similarity(one: str, other: str) -> float:

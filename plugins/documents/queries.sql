@@ -124,7 +124,7 @@ WITH admitted AS MATERIALIZED (
      LIMIT $10
 ), asked AS MATERIALIZED (
     SELECT word, 1.0::real AS likeness FROM unnest($6::text[]) AS term (word)
-     UNION ALL SELECT word, similarity FROM similar_words('document_words', $6::text[], 0.4, 3)
+     UNION ALL SELECT word, similarity FROM document_words_alike($6::text[], 0.4, 3)
 ), hits AS MATERIALIZED (
     SELECT asked.word, asked.likeness, c.chunk_id, c.length
       FROM asked
@@ -158,7 +158,7 @@ WITH admitted AS MATERIALIZED (
     SELECT d.document_id, d.title, d.parts FROM documents d WHERE document_is_admitted(d, $1, $2, $3, $4, $5)
 ), asked AS MATERIALIZED (
     SELECT word, 1.0::real AS likeness FROM unnest($6::text[]) AS term (word)
-     UNION ALL SELECT word, similarity FROM similar_words('document_words', $6::text[], 0.4, 3)
+     UNION ALL SELECT word, similarity FROM document_words_alike($6::text[], 0.4, 3)
 ), hits AS MATERIALIZED (
     SELECT asked.word, asked.likeness, c.chunk_id, c.length
       FROM asked

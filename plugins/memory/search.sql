@@ -74,27 +74,28 @@ WITH given AS MATERIALIZED (
      UNION ALL
     SELECT personal_memory_id, version, words, subject_account_id, user_id, author_account_id
       FROM personal_memories WHERE personal_memory_id = ANY ($2::bigint[])
+), people AS MATERIALIZED (
+    SELECT DISTINCT subject_account_id, author_account_id, about_user_id FROM given
 ), called AS MATERIALIZED (
     SELECT a.account_id, a.user_id, part.word
       FROM accounts a, regexp_split_to_table(lower(a.display_name), '[^[:alnum:]]+') AS part (word)
-     WHERE (a.account_id IN (SELECT subject_account_id FROM given UNION SELECT author_account_id FROM given)
-            OR a.user_id IN (SELECT about_user_id FROM given))
+     WHERE (a.account_id = ANY (ARRAY(SELECT subject_account_id FROM people UNION SELECT author_account_id FROM people))
+            OR a.user_id = ANY (ARRAY(SELECT about_user_id FROM people)))
        AND part.word = ANY ($4::text[])
+), terms AS MATERIALIZED (
+    SELECT word, quoted::tsquery AS query, likeness FROM unnest($4::text[], $11::text[], $12::real[]) AS term (word, quoted, likeness)
 ), matching AS MATERIALIZED (
     SELECT memory_id, words, length(words) AS length FROM given WHERE words @@ $3::tsquery
 ), hits AS MATERIALIZED (
-    SELECT m.memory_id, term.word
-      FROM unnest($4::text[], $11::text[]) AS term (word, quoted) JOIN matching m ON m.words @@ term.quoted::tsquery
+    SELECT m.memory_id, terms.word FROM matching m JOIN terms ON m.words @@ terms.query
      UNION
-    SELECT g.memory_id, called.word FROM called JOIN given g ON called.account_id = g.subject_account_id
-     UNION
-    SELECT g.memory_id, called.word FROM called JOIN given g ON called.account_id = g.author_account_id
-     UNION
-    SELECT g.memory_id, called.word FROM called JOIN given g ON called.user_id = g.about_user_id
+    SELECT g.memory_id, called.word
+      FROM called JOIN given g ON called.account_id = g.subject_account_id OR called.account_id = g.author_account_id
+                               OR called.user_id = g.about_user_id
 ), weights AS (
-    SELECT word, asked.likeness * ln(1 + (SELECT count(*) FROM given)::real / count(*)) AS weight
-      FROM hits JOIN unnest($4::text[], $12::real[]) AS asked (word, likeness) USING (word)
-     GROUP BY word, asked.likeness
+    SELECT word, likeness * ln(1 + (SELECT count(*) FROM given)::real / count(*)) AS weight
+      FROM hits JOIN terms USING (word)
+     GROUP BY word, likeness
 ), scored AS MATERIALIZED (
     SELECT memory_id, sum(weight * 2.2 / (1.3 + 0.9 * coalesce(matching.length, 0) / 100.0)) AS score
       FROM hits JOIN weights USING (word) LEFT JOIN matching USING (memory_id)
@@ -105,8 +106,9 @@ WITH given AS MATERIALIZED (
      WHERE e.memory_id = ANY ($1::bigint[] || $2::bigint[]) AND e.model = $5
 ), named AS MATERIALIZED (
     SELECT memory_id FROM given
-     WHERE subject_account_id = ANY ($9::bigint[]) OR author_account_id = ANY ($9::bigint[])
-        OR about_user_id = ANY ($10::bigint[])
+     WHERE cardinality($9::bigint[]) + cardinality($10::bigint[]) > 0
+       AND (subject_account_id = ANY ($9::bigint[]) OR author_account_id = ANY ($9::bigint[])
+            OR about_user_id = ANY ($10::bigint[]))
 ), best AS (
     (SELECT memory_id FROM measured WHERE cosine IS NOT NULL ORDER BY cosine DESC, memory_id LIMIT $8)
      UNION (SELECT memory_id FROM measured JOIN named USING (memory_id) WHERE cosine IS NOT NULL

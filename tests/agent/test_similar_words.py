@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.similar_words import LEAST_LIKENESS, WordIndex, similarity, with_alike
+from agent.similar_words import LEAST_LETTERS, LEAST_LIKENESS, MOST_ALIKE, WordIndex, similarity, with_alike
 from agent.store.pool import Store
 
 WORDS = ("telescope", "telescopes", "tellescope", "television", "tele", "kettle", "straße", "ärger", "naïve", "a1b2")
@@ -43,3 +43,16 @@ def test_what_was_asked_for_stays_first_and_whole(asked: list[str], kept: list[s
     come_along = {word: likeness for word, likeness in found.items() if word not in asked}
     assert come_along.keys() <= set(kept)
     assert all(LEAST_LIKENESS <= likeness <= 1 for likeness in come_along.values())
+
+
+@given(st.lists(LETTERS, max_size=4), st.lists(LETTERS, max_size=20))
+def test_no_word_that_resembles_enough_is_passed_over(asked: list[str], kept: list[str]) -> None:
+    found = with_alike(asked, [WordIndex(kept)])
+    for word in asked:
+        others = {other for other in kept if other[:2] == word[:2] and other != word}
+        alike = sorted(
+            (-similarity(word, other), other)
+            for other in others
+            if min(len(word), len(other)) >= LEAST_LETTERS and similarity(word, other) >= LEAST_LIKENESS
+        )
+        assert found.keys() >= {other for _, other in alike[:MOST_ALIKE]}
