@@ -1,6 +1,6 @@
 """Words that are written almost alike: so that a slip or another ending still finds something.
 
-The same measure as PostgreSQL's pg_trgm, which `similar_words` of the database uses for large collections. Only words
+The same measure as PostgreSQL's pg_trgm, which the database uses for large collections. Only words
 with the same first letters are compared. Pairs of characters, which stand for scripts without spaces, resemble nothing:
 any word of those is found by its pairs.
 """
