@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.impersonation.commands import ImpersonateCommand
 from agent.linking.commands import LinkCommands
+from agent.notice_commands import NoticeCommands
 from agent.personas.commands import PersonaCommands
 
 if TYPE_CHECKING:
@@ -15,4 +16,9 @@ if TYPE_CHECKING:
 
 def core_commands(core: Core) -> tuple[Command, ...]:
     """Return the commands."""
-    return (*PersonaCommands(core).commands(), ImpersonateCommand(core).command(), *LinkCommands(core).commands())
+    return (
+        *PersonaCommands(core).commands(),
+        ImpersonateCommand(core).command(),
+        *NoticeCommands(core).commands(),
+        *LinkCommands(core).commands(),
+    )

@@ -10,9 +10,6 @@ from nextcord.asset import Asset
 from nextcord.http import Route
 
 from agent.confirmations import make_code
-from agent.core_preferences import NOTICE_VISIBILITY
-from agent.preferences import Layer
-from agent.preferences_repository import choose
 from agent.testing.scripted_model import Step
 from bridges.discord.client import DiscordClient
 from tests.bridges.discord.worlds import DiscordWorld, discord_agent
@@ -60,9 +57,7 @@ class Stage:
 
     async def show_notices(self, visibility: str) -> None:
         """Choose how much of a notice the server sees."""
-        async with self.world.agent.core.store.transaction() as connection:
-            server_id = await connection.fetchval("SELECT server_id FROM servers WHERE name = 'Garden'")
-            await choose(connection, NOTICE_VISIBILITY, Layer.SERVER, server_id, visibility)
+        await self.discord.slash(self.mara, self.general, "notices visibility", {"level": visibility})
 
     def draw(self, title: str, *messages: Message, asked: str = "") -> str:
         """Draw messages of the channel; the last one answers the command `asked`."""
