@@ -76,7 +76,7 @@ class PersonalCommands:
             "blacklisted": blacklisted,
             "personal_memories": not personal_off,
         }
-        return CommandReply("\n".join(lines), private=True, data=data)
+        return CommandReply("\n".join(lines), private=True, data=data, steps=_others(level, call.locale))
 
     async def set_level(self, call: Invocation) -> CommandReply:
         """Set the level of whoever asks, linked accounts included."""
@@ -172,6 +172,15 @@ class PersonalCommands:
     def _announce(self, call: Invocation) -> None:
         if call.account.user_id is not None:
             self._core.revisions.announce(user_owner(call.account.user_id))
+
+
+def _others(level: PrivacyLevel, locale: str) -> tuple[Step, ...]:
+    """Return steps to the levels that are not chosen."""
+    return tuple(
+        Step(translate(locale, "Set to {level}", level=each.value), ("privacy", "set"), {"level": each.value})
+        for each in PrivacyLevel
+        if each is not level
+    )
 
 
 def _command(

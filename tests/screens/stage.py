@@ -12,6 +12,7 @@ from nextcord.http import Route
 from agent.confirmations import make_code
 from agent.testing.scripted_model import Step
 from bridges.discord.client import DiscordClient
+from bridges.discord.commands import speaking
 from tests.bridges.discord.worlds import DiscordWorld, discord_agent
 from tests.clocks import ManualClock
 from tests.screens.messages import picture
@@ -71,6 +72,7 @@ async def staged(database_url: str) -> AsyncIterator[Stage]:
     clock = ManualClock(BEGIN)
     with _at_once(), same_codes():
         async with LoopbackDiscord(bot_name="Isthmus", clock=lambda: clock.now().timestamp()) as discord:
+            discord.core.deadline = 60  # nothing is put off, however slow the machine is
             guild = discord.guild("Garden")
             chief = guild.role("Chief", EVERYONE | Permission.MANAGE_GUILD)
             mara, ben = guild.member("mara", nick="Mara", roles=[chief]), guild.member("ben", nick="Ben")
@@ -95,7 +97,10 @@ def _at_once() -> Iterator[None]:
 
     before = Route.BASE, Asset.BASE
     try:
-        with mock.patch.object(DiscordClient, "before_identify_hook", identify):
+        with (
+            mock.patch.object(DiscordClient, "before_identify_hook", identify),
+            mock.patch.object(speaking, "AT_ONCE", 60.0),
+        ):
             yield
     finally:
         Route.BASE, Asset.BASE = before

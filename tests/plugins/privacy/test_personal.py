@@ -45,7 +45,10 @@ async def test_a_level_is_set_and_holds(house: House, level: str) -> None:
     assert "likes tea" not in await house.prompt()
     result, _ = await house.remember("{user} likes coffee", "me")
     assert result.status == "memory_save_failed_privacy_restricted"
-    assert (await house.run("show")).data["level"] == level  # type: ignore[index]
+    shown = await house.run("show")
+    assert shown.data is not None
+    assert shown.data["level"] == level
+    assert [step.options["level"] for step in shown.steps] == [each for each in PrivacyLevel if each != level]
     again = await house.run("set", level="none")
     assert "forget-me" not in again.text
     assert "likes tea" in await house.prompt()

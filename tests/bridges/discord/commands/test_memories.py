@@ -89,6 +89,14 @@ async def test_a_list_is_turned_page_by_page_and_several_are_removed(garden: Gar
     assert (await garden.press(alone, "Undo")).text == "Memory 3 is back."
 
 
+async def test_a_privacy_level_is_chosen_with_a_button(garden: Garden) -> None:
+    shown = await garden.run("privacy show", garden.ben)
+    assert set(ids(shown)) == {"Set to partial", "Set to full"}
+    chosen = await garden.press(shown, "Set to full", garden.ben)
+    assert chosen.ephemeral
+    assert chosen.text.startswith("Your privacy level is full.")
+
+
 async def test_somebody_is_forgotten_with_a_button(garden: Garden) -> None:
     await garden.run("personal memories add", garden.ben, text="sings")
     asked = await garden.run("privacy forget-me", garden.ben)
