@@ -20,7 +20,7 @@ from bridges.discord.bodies import MESSAGE_LIMIT, PERSONA_ROOM
 from bridges.discord.cards import CARD_LIMIT
 from bridges.discord.client import DiscordClient, intents_for, use_bases
 from bridges.discord.commands.serving import Serving
-from bridges.discord.connection import Connection
+from bridges.discord.connection import AGAIN, Connection
 from bridges.discord.escaping import escaped_length
 from bridges.discord.finding import Finding
 from bridges.discord.guilds import Guilds
@@ -138,7 +138,7 @@ class DiscordBridge:
         client = DiscordClient(intents=intents, ready_seconds=self.settings.ready_seconds)
         guilds = Guilds(client, self.settings.allowed_bots)
         incoming = Incoming(guilds, host, self._lanes, self._clock)
-        reading, connection = Reading(client, incoming, host), Connection(client, self.settings)
+        reading, connection = Reading(client, incoming, host), Connection(client, self.settings, AGAIN)
         missed = Missed(client, reading, incoming, self._lanes, self._clock)
         state = host.state(self.name)
         webhooks, reporting = Webhooks(client, guilds, state), Reporting(client, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
@@ -155,10 +156,8 @@ def _servers(application: Application, servers: dict[str, list[str]]) -> Iterato
 
 
 async def _ask(token: str, api_base: str, path: str) -> Any:
-    headers = {
-        "Authorization": f"Bot {token}",
-        "User-Agent": f"DiscordBot (isthmus, {version('isthmus')})",
-    }
+    own_version = await asyncio.to_thread(version, "isthmus")  # it looks through every installed package
+    headers = {"Authorization": f"Bot {token}", "User-Agent": f"DiscordBot (isthmus, {own_version})"}
     timeout = aiohttp.ClientTimeout(total=_SECONDS)
     try:
         async with (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,14 @@ import nextcord
 from nextcord.state import AutoShardedConnectionState
 
 from agent import logs
+from bridges.discord.quieting import quieten
 
 if TYPE_CHECKING:
     from bridges.discord.watching import Watching
 
 log = logs.get_logger(__name__)
 
+type Parse = Callable[[Any], None]
 type Sink = Callable[[str, Mapping[str, Any]], None]
 """Takes the kind of a gateway event and its payload; must return at once."""
 
@@ -26,6 +29,11 @@ class PayloadState(AutoShardedConnectionState):
     nextcord's own events run in tasks of their own, so that their order is not promised, and its values leave out what
     tells who posted through a webhook (`application_id`).
     """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        # A session that cannot begin must end, so that a new one is tried; no other event may cost the connection.
+        self.parsers.update({name: guarded(name, each) for name, each in self.parsers.items() if name != "READY"})
 
     sink: Sink | None = None
     on_begin: Callable[[int], None] | None = None
@@ -80,6 +88,7 @@ class DiscordClient(nextcord.AutoShardedClient):
     """A client without commands of its own: what it hears goes to the bridge."""
 
     def __init__(self, *, intents: nextcord.Intents, ready_seconds: float) -> None:
+        quieten()
         super().__init__(
             intents=intents,
             max_messages=None,
@@ -105,6 +114,13 @@ class DiscordClient(nextcord.AutoShardedClient):
             loop=self.loop,
             **options,
         )
+
+    async def reopen(self) -> None:
+        """Let requests, and a new connection, be made after nextcord has given up; what it knows of guilds stays."""
+        self._closed = False
+        self._ready.clear()
+        self._AutoShardedClient__queue = asyncio.PriorityQueue[Any]()  # in it stands that the client was closed
+        await self.http.recreate()
 
     @property
     def payloads(self) -> PayloadState:
@@ -208,6 +224,22 @@ class DiscordClient(nextcord.AutoShardedClient):
     async def on_error(self, event_method: str, *args: Any, **kwargs: Any) -> None:  # noqa: ARG002  # nextcord's form
         """Log what an event's handler raised."""
         log.error("discord_event_failed", event_name=event_method, exc_info=sys.exception())
+
+
+def guarded(name: str, parse: Parse) -> Parse:
+    """Return a parser that logs what it cannot take, the first time in full: nextcord would end the connection."""
+    told: set[type[Exception]] = set()
+
+    def take(data: Any) -> None:
+        try:
+            parse(data)
+        except Exception as error:
+            is_new = type(error) not in told
+            told.add(type(error))
+            reason = type(error).__name__
+            log.error("gateway_event_not_taken", kind=name, reason=reason, exc_info=is_new)  # noqa: TRY400  # in full once
+
+    return take
 
 
 def intents_for(*, message_content: bool, members: bool) -> nextcord.Intents:
