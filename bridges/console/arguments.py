@@ -1,163 +1,50 @@
-"""Finds a plugin's command in a typed line and reads its options. Pure functions."""
+"""Commands as they are typed in a terminal: how people, channels and files are written there. Pure functions."""
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.commands import Command, Option, OptionKind
+from agent.arguments import ArgumentsRefused, find_command, usage
+from agent.arguments import read_arguments as read
 from agent.identity.keys import ParticipantKey, ParticipantKind
-from agent.terminal import Whereabouts, id_of, person_name
+from agent.terminal import id_of, person_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from agent.commands import Command
+    from agent.terminal import Whereabouts
 
-_TRUE: Final = frozenset({"true", "yes", "on", "1"})
-_FALSE: Final = frozenset({"false", "no", "off", "0"})
+__all__ = ["ArgumentsRefused", "find_command", "read_arguments", "usage"]
+
 _KINDS: Final = {
     "console": ParticipantKind.CONSOLE_USER,
     "discord": ParticipantKind.DISCORD_USER,
     "matrix": ParticipantKind.MATRIX_USER,
 }
-_WORD: Final = re.compile(r"""\s*((?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+)""", re.DOTALL)
-_PIECE: Final = re.compile(r"""\\(.)|"((?:[^"\\]|\\.)*)"|'([^']*)'|([^"'\\]+)""", re.DOTALL)
-
-
-class ArgumentsRefused(Exception):
-    """Arguments that do not fit a command; the text says why, with the usage."""
-
-
-def find_command(text: str, commands: Sequence[Command]) -> tuple[Command, str] | None:
-    """Return the command with the longest path that begins `text`, and what follows; None when none does."""
-    best: tuple[Command, str] | None = None
-    for command in commands:
-        rest: str | None = text.lstrip()
-        for part in command.path:
-            rest = _after(rest, part) if rest is not None else None
-        if rest is not None and (best is None or len(command.path) > len(best[0].path)):
-            best = command, rest
-    return best
-
-
-def _after(text: str, word: str) -> str | None:
-    first, _, rest = text.partition(" ")
-    return rest.lstrip() if first.casefold() == word.casefold() else None
-
-
-def usage(command: Command) -> str:
-    """Return how a command is typed: `/personal memories add CONTENT [TAG]`."""
-    options = [option for option in command.options if not option.hidden]
-    names = [option.name.upper() if option.required else f"[{option.name.upper()}]" for option in options]
-    return " ".join([f"/{' '.join(command.path)}", *names])
 
 
 def read_arguments(command: Command, text: str, where: Whereabouts) -> dict[str, Any]:
-    """Read a command's options from the text behind it.
-
-    Options come in order, quoted as in a shell, or as `name=value`. The last one, when it is a text without
-    choices, takes the rest of the line as it stands. A person becomes a ParticipantKey, a channel its id in the
-    present server, a file a Path.
+    """Read options: a person becomes a ParticipantKey, a channel its id in the present server, a file a Path.
 
     Raises:
         ArgumentsRefused: one is missing, too many, or of another kind.
     """
-    values: dict[str, Any] = {}
-    rest = text.strip()
-    options = [option for option in command.options if not option.hidden]
-    waiting = list(options)
-    while rest and waiting:
-        option, rest = _next_option(waiting, rest)
-        waiting.remove(option)
-        if option is options[-1] and _takes_rest(option):
-            word, rest = _rest(rest), ""
-        elif option.takes_rest and rest[:1] not in {'"', "'"}:
-            word, rest = rest, ""
-        else:
-            word, rest = _word(command, rest)
-        values[option.name] = _value(command, option, word, where)
-    if rest:
-        raise ArgumentsRefused(f"too many arguments at “{rest[:40]}”; usage: {usage(command)}")
-    missing = [option.name for option in waiting if option.required]
-    if missing:
-        raise ArgumentsRefused(f"missing {', '.join(missing)}; usage: {usage(command)}")
-    return values
+    return read(command, text, _Words(where))
 
 
-def _takes_rest(option: Option) -> bool:
-    return option.kind is OptionKind.TEXT and not option.choices
+@dataclass(frozen=True, slots=True)
+class _Words:
+    where: Whereabouts
 
+    def person(self, word: str) -> ParticipantKey:
+        platform, colon, external_id = word.partition(":")
+        if colon and platform in _KINDS and external_id:
+            return ParticipantKey(_KINDS[platform], external_id)
+        return ParticipantKey(ParticipantKind.CONSOLE_USER, id_of(person_name(word)))
 
-def _next_option(waiting: Sequence[Option], rest: str) -> tuple[Option, str]:
-    """Return the option that is named next (`name=`), else the first that waits."""
-    for option in waiting:
-        if rest.startswith(f"{option.name}="):
-            return option, rest[len(option.name) + 1 :]
-    return waiting[0], rest
+    def channel(self, word: str) -> str:
+        return self.where.in_channel(word).channel_ref.external_id
 
-
-def _rest(text: str) -> str:
-    """Return the rest of a line; when all of it is one quoted text, what stands in the quotes."""
-    found = _WORD.fullmatch(text)
-    return _unquoted(found[1]) if found and text[:1] in {'"', "'"} and text[-1:] == text[:1] else text
-
-
-def _word(command: Command, text: str) -> tuple[str, str]:
-    found = _WORD.match(text)
-    if found is None or (found.end() < len(text) and not text[found.end()].isspace()):
-        raise ArgumentsRefused(f"a quotation mark is not closed in “{text[:40]}”; usage: {usage(command)}")
-    return _unquoted(found[1]), text[found.end() :].strip()
-
-
-def _unquoted(word: str) -> str:
-    def piece(found: re.Match[str]) -> str:
-        if found[2] is not None:
-            return re.sub(r'\\(["\\])', r"\1", found[2])
-        return next(group for group in (found[1], found[3], found[4]) if group is not None)
-
-    return _PIECE.sub(piece, word)
-
-
-def _value(command: Command, option: Option, word: str, where: Whereabouts) -> Any:
-    try:
-        value = _converted(option, word, where)
-    except ValueError as error:
-        raise ArgumentsRefused(f"{option.name}: {error}; usage: {usage(command)}") from None
-    if option.choices and word not in option.choices:
-        raise ArgumentsRefused(f"{option.name}: expected one of {', '.join(option.choices)}; got “{word[:40]}”")
-    return value
-
-
-def _converted(option: Option, word: str, where: Whereabouts) -> Any:
-    match option.kind:
-        case OptionKind.INTEGER:
-            return _integer(word)
-        case OptionKind.BOOLEAN:
-            return _boolean(word)
-        case OptionKind.PERSON:
-            return _person(word)
-        case OptionKind.CHANNEL:
-            return where.in_channel(word).channel_ref.external_id
-        case OptionKind.FILE:
-            return Path(word).expanduser()
-        case _:
-            return word
-
-
-def _integer(word: str) -> int:
-    if not re.fullmatch(r"[+-]?\d{1,18}", word, re.ASCII):
-        raise ValueError(f"expected a whole number, got “{word[:40]}”")
-    return int(word)
-
-
-def _boolean(word: str) -> bool:
-    if word.casefold() in _TRUE | _FALSE:
-        return word.casefold() in _TRUE
-    raise ValueError(f"expected yes or no, got “{word[:40]}”")
-
-
-def _person(word: str) -> ParticipantKey:
-    platform, colon, external_id = word.partition(":")
-    if colon and platform in _KINDS and external_id:
-        return ParticipantKey(_KINDS[platform], external_id)
-    return ParticipantKey(ParticipantKind.CONSOLE_USER, id_of(person_name(word)))
+    def file(self, word: str) -> Path:
+        return Path(word).expanduser()

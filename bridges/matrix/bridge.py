@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from agent import logs
 from agent.bridge import BridgeStartFailed, Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent
+from agent.clock import Clock, SystemClock
 from agent.files import MEBIBYTE
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from bridges.matrix.client import NETWORK, Client, MatrixError
+from bridges.matrix.commands.answering import Answering
+from bridges.matrix.commands.confirming import Offers
+from bridges.matrix.commands.serving import Seeing, Serving
+from bridges.matrix.direct import DirectRooms
 from bridges.matrix.encryption import Encryption
 from bridges.matrix.incoming import Incoming
 from bridges.matrix.joining import Joining
@@ -22,6 +27,7 @@ from bridges.matrix.reading import Reading
 from bridges.matrix.rules.outgoing import Typing
 from bridges.matrix.settings import MatrixSettings
 from bridges.matrix.syncing import Syncing
+from bridges.matrix.unread import Unread
 from bridges.matrix.watching import Watching
 from bridges.matrix.world import World
 
@@ -44,6 +50,7 @@ class _Parts:
 
     client: Client
     syncing: Syncing
+    serving: Serving
     posting: Posting
     reading: Reading
     media: Media
@@ -56,8 +63,9 @@ class MatrixBridge:
     name = "matrix"
     platform = PLATFORM
 
-    def __init__(self, settings: MatrixSettings) -> None:
+    def __init__(self, settings: MatrixSettings, *, clock: Clock | None = None) -> None:
         self.settings = settings
+        self._clock = clock or SystemClock()
         self.capabilities = Capabilities(
             settings.message_limit, has_idempotency_key=True, length_unit="bytes", card_limit=CARD_LIMIT
         )
@@ -86,16 +94,28 @@ class MatrixBridge:
         posting = Posting(client, world, encryption, media, typing)
         incoming = Incoming(world, host, known, encryption, reading)
         joining = Joining(client, world, settings)
+        direct = DirectRooms(client, world, state, joining)
+        answering = Answering(
+            posting, world, direct, typing, language=settings.language, limit=self.capabilities.message_limit
+        )
+        seeing, offers = Seeing(world, known, reading, media), Offers(state)
+        serving = Serving(
+            host, state, self._clock, seeing=seeing, answering=answering, offers=offers, settings=settings
+        )
+        incoming.commanded, incoming.reacted = serving.message, serving.reaction
+        if settings.encryption:
+            incoming.unreadable = Unread(encryption, posting, settings.language).take
         syncing = Syncing(client, world, state, encryption, incoming, Watching(host, world), joining, reading)
         login = Login(client, settings, state)
         syncing.log_in_again = login.open
-        self._parts = _Parts(client, syncing, posting, reading, media)
+        self._parts = _Parts(client, syncing, serving, posting, reading, media)
         try:
             await login.open()
             if settings.encryption:
                 await login.open_keys(settings.store or host.folder(self.name))
                 await encryption.load()
             await world.load(state)
+            await serving.start()
             await self._begin(joining, syncing)
         except BaseException:
             await self.stop()
@@ -117,6 +137,7 @@ class MatrixBridge:
         if self._parts is not None:
             parts, self._parts = self._parts, None
             await parts.syncing.stop()
+            await parts.serving.stop()
             await parts.client.close()
 
     async def send(self, message: OutgoingMessage) -> Sent | OutcomeUnknown:

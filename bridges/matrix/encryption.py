@@ -84,7 +84,9 @@ class Encryption:
         """
         client = self._client.nio
         room = client.rooms.get(room_id)
-        if kind == "m.reaction" or room is None or not room.encrypted:
+        if room is None:  # whether it is encrypted is not known
+            raise MatrixError(404, "M_NOT_FOUND", "the agent is not in that room")
+        if kind == "m.reaction" or not room.encrypted:
             return kind, content
         if self._olm is None:
             raise MatrixError(403, "ENCRYPTED", "the room is encrypted, and bridges.matrix.encryption is off")

@@ -56,7 +56,7 @@ class Joining:
             (old := self._world.rooms.get(invitation.predecessor)) is not None and old.replacement == invitation.room_id
         )
         if not moves and not is_welcome(invitation, self._settings.invitations):
-            reason = translate("en", DECLINED)
+            reason = translate(self._settings.language, DECLINED)
             await self._client.call("POST", room_path(invitation.room_id, "leave"), {"reason": reason})
             log.info("invitation_declined", room=invitation.room_id, inviter=invitation.inviter)
             return

@@ -60,6 +60,8 @@ class MatrixSettings(Section):
     """The directory of its encryption keys; by default below the data directory."""
     command_prefix: Annotated[str, Field(min_length=1, max_length=3)] = "!"
     """What a command begins with, as in `!memories list`."""
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}([_-][A-Za-z]+)?$")] = "en"
+    """In which language it explains commands and says why it cannot read or join something."""
     allowed_bots: tuple[str, ...] = ()
     """People whose notices are answered like messages."""
     message_limit: int = Field(default=16_000, ge=1_000, le=20_000)

@@ -45,6 +45,7 @@ def write(folder: Path, port: int, appservices: tuple[Path, ...] = ()) -> Path:
         "bcrypt_rounds": 4,
         "presence": {"enabled": False},
         "url_preview_enabled": False,
+        "caches": {"sync_response_cache_duration": "0s"},
         "app_service_config_files": [str(path) for path in appservices],
         "rc_message": much,
         "rc_registration": much,
