@@ -210,3 +210,38 @@ async def test_what_did_not_fit_is_fetched_when_there_is_room(
         while "after" not in texts(host):
             await host.rest(0.02)
     assert host.state("discord").values[f"heard:channel:{general.id}"] == str(discord.messages(general)[-1].id)
+
+
+async def test_each_shard_fetches_what_its_own_guilds_missed(discord: LoopbackDiscord) -> None:
+    discord.core.shards = 2
+    mara = discord.user("mara")
+    guilds = [discord.guild(f"G{number}") for number in range(4)]
+    channels = [guild.channel("general") for guild in guilds if guild.member(mara)]
+    empty = discord.dm(mara)
+    async with heard(discord) as host:
+        discord.say(mara, empty, "hello")
+        await host.next(MessageCreated)
+        discord.gateway.invalidate(resumable=False)
+        for channel in (*channels, empty):
+            discord.say(mara, channel, f"missed in {channel.id}")
+        expected = sorted(f"missed in {channel.id}" for channel in (*channels, empty))
+        while sorted(set(texts(host)) - {"hello"}) != expected:
+            await host.rest(0.02)
+        await host.rest(0.1)
+        assert sorted(texts(host)) == sorted([*expected, "hello"])
+        places = {event.server.external_id for event in host.events if isinstance(event, MessageCreated)}
+        assert places == {*(str(guild.id) for guild in guilds), f"direct:{empty.id}"}
+
+
+async def test_direct_messages_are_fetched_by_an_agent_that_is_in_no_guild(discord: LoopbackDiscord) -> None:
+    guild = discord.guild("Garden")
+    mara = guild.member("mara")
+    host = RecordingHost()
+    async with heard(discord, host):
+        discord.say(mara, discord.dm(mara), "hello")
+        await host.next(MessageCreated)
+        guild.leave(discord.bot)
+        await host.rest(0.05)
+    discord.say(mara, discord.dm(mara), "missed")
+    async with heard(discord, host):
+        assert (await host.next(MessageCreated)).text == "missed"

@@ -7,7 +7,7 @@ from agent.files import FileRefused
 from agent.places import ChannelRef, ServerKind, ServerRef
 from agent.testing.recording_host import RecordingHost
 from bridges.discord import DiscordBridge
-from tests.bridges.discord.worlds import settings_of
+from tests.bridges.discord.worlds import discord_agent, settings_of
 from tests.servers.discord.events import Intent
 from tests.servers.discord.loopback import LoopbackDiscord
 from tests.servers.discord.permissions import Permission
@@ -88,3 +88,13 @@ async def test_without_message_content_what_cannot_be_read_is_left_out(discord: 
         assert [each.text for each in history] == [f"{discord.bot.mention} hello"]
     finally:
         await bridge.stop()
+
+
+async def test_an_answer_comes_without_history_too(discord: LoopbackDiscord, database_url: str) -> None:
+    guild = discord.guild()
+    mara = guild.member("mara")
+    general = guild.channel("general", rules={discord.bot: (Permission(0), Permission.READ_MESSAGE_HISTORY)})
+    async with discord_agent(discord, database_url) as world:
+        asked = discord.say(mara, general, f"{discord.bot.mention} hello")
+        assert (await discord.answer(general, after=asked)).content == "Well."
+        assert len(world.model.requests) == 1
