@@ -50,3 +50,18 @@ async def test_waiting_is_no_fault() -> None:
     watch.start()
     await asyncio.sleep(0.2)
     assert watch.stop() == []
+
+
+@pytest.mark.unwatched_loop
+async def test_the_step_that_stops_it_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = LoopWatch()
+    # What a thread has waited for a processor is known only while the watch is on.
+    monkeypatch.setattr(watch, "_waited_seconds", lambda: 0.0 if watch._waited is None else 38.0)
+
+    async def stop() -> None:
+        time.sleep(0.06)  # noqa: ASYNC251  # the end takes long
+        assert watch.stop() == []
+
+    watch.start()
+    await asyncio.create_task(stop())
+    assert watch.longest < 1
