@@ -27,7 +27,13 @@ KEYS_NOTE: Final = (
 
 def looks_so(data: Any) -> bool:
     """Tell whether a file is a lorebook, or a character card."""
-    return isinstance(data, Mapping) and ("entries" in data or data.get("spec") in _CARDS or "character_book" in data)
+    return isinstance(data, Mapping) and ("entries" in data or _is_card(data) or "character_book" in data)
+
+
+def _is_card(data: Mapping[str, Any]) -> bool:
+    """Tell whether a file says that it is a card; what it says may be of any kind."""
+    spec = data.get("spec")
+    return isinstance(spec, str) and spec in _CARDS
 
 
 def read_sillytavern(data: Mapping[str, Any]) -> Parsed:
@@ -61,7 +67,7 @@ def read_sillytavern(data: Mapping[str, Any]) -> Parsed:
 
 def _book(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     inner = data.get("data")
-    if data.get("spec") in _CARDS:
+    if _is_card(data):
         book = inner.get("character_book") if isinstance(inner, Mapping) else None
         where = "data.character_book"
     elif "character_book" in data:

@@ -154,3 +154,8 @@ def test_whatever_bytes_a_file_has(content: bytes) -> None:
 )
 def test_numbers_of_thousands_of_digits(content: bytes) -> None:
     assert len(faults(content)) == 1
+
+
+@pytest.mark.parametrize("spec", [[], {}, [{}], {"a": []}, 5, None, True])
+def test_a_file_may_say_anything_about_what_it_is(spec: object) -> None:
+    assert faults({"spec": spec})
