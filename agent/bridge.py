@@ -257,6 +257,15 @@ class TellsLosses(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsRights(Protocol):
+    """A bridge that knows what it may do in a channel, where that differs from its capabilities."""
+
+    def may_send_files(self, channel: ChannelRef) -> bool:
+        """Tell whether files may go with messages there; True where that is not known."""
+        ...
+
+
 class Bridge(Protocol):
     """One platform's adapter. A class with `__init__(self, settings)`; its `Settings` is a pydantic model."""
 

@@ -1,4 +1,4 @@
-"""An edited message: what waits for its turn, or is being answered, is answered as it stands now."""
+"""An edited message: what waits, is being answered or mentions the agent only now is answered as it stands now."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent import logs, metrics
 from agent.events import MessageCreated
+from agent.identity.keys import ParticipantKind
 from agent.text import clean, clip
 from agent.tools import TurnLost
 from agent.turn.values import Outcome
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 log = logs.get_logger(__name__)
 
 LATELY: Final = timedelta(minutes=2)
-"""How long after its answer an edit of the question changes it."""
+"""How long after its answer an edit of the question changes it, and how long a mention may be added."""
 MOST: Final = 3
 """Times that one answer is begun anew; somebody who goes on editing gets the answer to what stood there then."""
 
@@ -47,6 +48,8 @@ class Corrections:
 
     async def take(self, event: MessageEdited, conversation: str) -> MessageCreated | None:
         """Take an edit; return the message when it was answered already and is to be answered again, in place.
+
+        It is returned as well when it was passed over, and mentions the agent only now.
 
         A turn that has taken effect (a memory was saved) goes on with the text that it began with, and its answer
         stands.
@@ -69,12 +72,18 @@ class Corrections:
         return None
 
     async def _answered(self, event: MessageEdited, conversation: str) -> MessageCreated | None:
-        """Return a message that was answered lately as it stands now; its answer is given another text."""
+        """Return a message that was answered lately as it stands now; its answer is given another text.
+
+        Also one that was passed over, and mentions the agent only now.
+        """
         bridge = self.bridges.get(event.platform)
-        if bridge is None or not bridge.capabilities.edits or not event.text.strip() or event.author.is_bot:
+        if bridge is None or not event.text.strip() or event.author.is_bot:
             return None
         answered = await self.inbound.answered(event, conversation, self.clock.now() - LATELY)
-        if answered is None or answered[1] > MOST:
+        if answered is None:
+            if not await self._is_addressed_now(event, conversation):
+                return None
+        elif answered[1] > MOST or not bridge.capabilities.edits:
             return None
         return MessageCreated(
             platform=event.platform,
@@ -85,9 +94,19 @@ class Corrections:
             author=event.author,
             text=event.text,
             occurred_at=event.occurred_at,
-            mentions_agent=True,  # it was addressed to the agent when it was answered
-            corrects=answered[0],
+            mentions_agent=True,  # it is addressed to the agent, or was when it was answered
+            reply=event.reply,
+            attachments=event.attachments,
+            extras=event.extras,
+            corrects=None if answered is None else answered[0],
         )
+
+    async def _is_addressed_now(self, event: MessageEdited, conversation: str) -> bool:
+        """Tell whether somebody has added the mention that they had forgotten a moment ago."""
+        if not event.mentions_agent or event.said_at is None or event.author.kind is ParticipantKind.WEBHOOK:
+            return False
+        is_recent = self.clock.now() - event.said_at <= LATELY
+        return is_recent and await self.inbound.was_passed_over(event, conversation)
 
     async def _goes_on(self, running: Job, event: MessageEdited) -> bool:
         """Tell whether a turn goes on although its message was edited."""
@@ -143,4 +162,4 @@ class Corrections:
 
 
 def _is_blank(event: MessageCreated) -> bool:
-    return not event.text.strip() and not event.attachments
+    return not event.text.strip() and not event.attachments and not event.extras

@@ -103,6 +103,14 @@ class MessageEdited:
     author: Author
     text: str
     occurred_at: datetime
+    mentions_agent: bool = False
+    """Whether it mentions the agent as it stands now."""
+    said_at: datetime | None = None
+    """When the message itself was said, where the bridge knows: what was said lately and mentions the agent only now is
+    answered."""
+    reply: Reply | None = None
+    attachments: tuple[Attachment, ...] = ()
+    extras: tuple[str, ...] = ()
     type: Literal["message_edited"] = "message_edited"
 
 

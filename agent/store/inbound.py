@@ -75,6 +75,12 @@ class Inbound:
             row = await conn.fetchrow(QUERIES["answered"], event.platform, event.message_id, conversation, since)
         return None if row is None else (str(row["event_id"]), int(row["times"]))
 
+    async def was_passed_over(self, event: MessageEdited, conversation: str) -> bool:
+        """Tell whether a message came before this edit of it, and nobody has answered it or will."""
+        async with self._store.connection() as conn:
+            found = await conn.fetchval(QUERIES["was_passed_over"], event.platform, event.message_id, conversation)
+        return bool(found)
+
     async def parts(self, platform: str, message_id: str) -> tuple[str, ...]:
         """Return the ids of the messages that answer a message and still stand, in order."""
         async with self._store.connection() as conn:

@@ -58,6 +58,12 @@ SELECT e.event_id, count(*) OVER () AS times
  ORDER BY EXISTS (SELECT FROM messages m WHERE m.platform = e.platform AND m.event_id = e.event_id) DESC
  LIMIT 1;
 
+-- name: was_passed_over
+-- Whether a message came, and nobody has answered it or will.
+SELECT coalesce(bool_and(state = 'ignored'), false)
+  FROM inbound_events
+ WHERE platform = $1 AND message_id = $2 AND conversation = $3;
+
 -- name: parts
 -- The messages that answer a message and still stand, in order.
 SELECT m.message_id

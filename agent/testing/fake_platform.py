@@ -202,14 +202,25 @@ class FakePlatform:
         said = await self.say(person, text, channel=channel, server=server)
         return await self.answer(said)
 
-    async def edit(self, message: FakeMessage, text: str) -> None:
-        """Let its author give a message another text."""
+    async def edit(self, message: FakeMessage, text: str, *, mentions_agent: bool = False) -> None:
+        """Let its author give a message another text, which may mention the agent."""
         now = self._clock.now()
         self._archive.replace(message, replace(message, text=text))
         event_id = f"edited:{message.message_id}:{self._next_id()}"
         where = (message.server, message.channel)
         await self.events.bring(
-            MessageEdited(self.name, event_id, message.message_id, *where, message.author, text, now)
+            MessageEdited(
+                self.name,
+                event_id,
+                message.message_id,
+                *where,
+                message.author,
+                text,
+                now,
+                mentions_agent=mentions_agent,
+                said_at=message.occurred_at,
+                attachments=message.attachments,
+            )
         )
 
     async def delete(self, message: FakeMessage) -> None:

@@ -67,7 +67,7 @@ def decide(
     """
     if event.author.is_bot:
         return Declined(Reason.BOT)
-    if not event.text.strip() and not event.attachments:
+    if not event.text.strip() and not event.attachments and not event.extras:
         return Declined(Reason.EMPTY)
     called = _called(event, personas)
     why = _on_purpose(event, place)

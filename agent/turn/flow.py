@@ -11,6 +11,7 @@ import structlog
 
 from agent import logs, metrics
 from agent.ailments import ModelState
+from agent.bridge import KnowsRights
 from agent.catalog import translate
 from agent.clock import short_id
 from agent.models import usage_counters
@@ -190,7 +191,10 @@ class Flow:
         )
 
     async def _end(self, turn: Turn, outcome: Outcome, text: str) -> None:
-        capabilities = self.bridges[turn.event.platform].capabilities
+        bridge = self.bridges[turn.event.platform]
+        capabilities = bridge.capabilities
+        if isinstance(bridge, KnowsRights) and not bridge.may_send_files(turn.place.channel.ref):
+            capabilities = replace(capabilities, code_files=False)
         messages = answer(turn, text, capabilities) if text else ()
         surplus = turn.replaces[len(messages) :]
         self.sender.post(await self._finish(turn.event, outcome, messages, surplus))

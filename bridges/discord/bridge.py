@@ -226,6 +226,11 @@ class DiscordBridge:
         """
         return await self._started.reading.fetch(attachment, limit)
 
+    def may_send_files(self, channel: ChannelRef) -> bool:
+        """Tell whether the agent may attach files in a channel; True where that is not known."""
+        allowed = self._started.guilds.permissions(int(channel.external_id))
+        return allowed is None or allowed.attach_files
+
     async def typing(self, channel: ChannelRef) -> None:
         """Show that an answer is being written."""
         try:

@@ -197,8 +197,23 @@ class Incoming:
         if (place := await self._world.place(*_where(data), author)) is None:
             return
         event_id = f"edit:{data['id']}:{edited}"
-        text, moment = described(data).text, datetime.fromisoformat(edited)
-        await self._bring(MessageEdited(PLATFORM, event_id, str(data["id"]), *place, author, text, moment))
+        said, moment = described(data), datetime.fromisoformat(edited)
+        await self._bring(
+            MessageEdited(
+                PLATFORM,
+                event_id,
+                str(data["id"]),
+                *place,
+                author,
+                said.text,
+                moment,
+                mentions_agent=self._world.mentions_agent(data),
+                said_at=moment_of(int(data["id"])),
+                reply=await self._reply(data, place[0]),
+                attachments=said.attachments,
+                extras=said.extras,
+            )
+        )
 
     async def _deleted(self, data: Payload) -> None:
         self._early.keep(int(data["id"]), None, self._clock.now())

@@ -209,6 +209,35 @@ async def test_somebody_who_was_never_answered_is_not_answered_for_an_edit(world
     assert world.answers == []
 
 
+async def test_a_mention_that_is_added_a_moment_later_is_answered_once(world: World) -> None:
+    world.model.gate.set()
+    said = await world.platform.say("ana", "what is tea?", to_agent=False)
+    await world.platform.edit(said, "what is tea, Isthmus?", mentions_agent=True)
+    await world.agent.idle()
+    assert world.answers == ["You said: what is tea, Isthmus?"]
+    await world.platform.edit(said, "what is coffee, Isthmus?", mentions_agent=True)
+    await world.agent.idle()
+    assert world.answers == ["You said: what is coffee, Isthmus?"]  # its answer, given another text
+
+
+async def test_a_mention_that_is_added_much_later_or_by_a_bot_is_not_answered(database_url: str) -> None:
+    clock = ManualClock(datetime(2026, 3, 1, 12, tzinfo=UTC))
+    platform, model = FakePlatform(clock=clock), Gated()
+    model.gate.set()
+    bridge = FakeBridge(platform=platform)
+    async with running_agent(database_url, bridge=bridge, model=model.chat, clock=clock) as agent:
+        said = await platform.say("ana", "what is tea?", to_agent=False)
+        answered = await platform.say("ana", "hello")
+        await agent.idle()
+        by_bot = replace(said, author=replace(said.author, is_bot=True))
+        await platform.edit(by_bot, "what is tea, Isthmus?", mentions_agent=True)
+        clock.advance(LATELY + timedelta(seconds=1))
+        for each in (said, answered):
+            await platform.edit(each, "what is tea, Isthmus?", mentions_agent=True)
+        await agent.idle()
+    assert model.asked == ["hello"]
+
+
 async def test_after_a_restart_the_new_text_is_answered(database_url: str) -> None:
     platform, model = FakePlatform(), Gated()
     async with running_agent(database_url, bridge=FakeBridge(platform=platform), model=model.chat) as agent:

@@ -42,6 +42,7 @@ def a_message(
     mentions_agent: bool = False,
     reply: Reply | None = None,
     number: int = 1,
+    extras: tuple[str, ...] = (),
 ) -> MessageCreated:
     place = a_place()
     return MessageCreated(
@@ -55,6 +56,7 @@ def a_message(
         occurred_at=NOW,
         mentions_agent=mentions_agent,
         reply=reply,
+        extras=extras,
     )
 
 

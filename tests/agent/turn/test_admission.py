@@ -19,6 +19,7 @@ AUTO = Addressing(auto_channels=frozenset({"fake:general"}))
 CASES = [
     (a_message("hi", is_bot=True, mentions_agent=True), a_place(), Addressing(), Declined(Reason.BOT)),
     (a_message("  ", mentions_agent=True), a_place(), Addressing(), Declined(Reason.EMPTY)),
+    (a_message("", extras=("sticker: wave",)), a_place(ServerKind.DIRECT), Addressing(), Admitted(Why.DIRECT, DEFAULT)),
     (a_message("hi"), a_place(), Addressing(), Declined(Reason.NOT_ADDRESSED)),
     (a_message("hi", mentions_agent=True), a_place(), Addressing(), Admitted(Why.MENTION, DEFAULT)),
     (a_message("mira, hi", mentions_agent=True), a_place(), Addressing(), Admitted(Why.MENTION, MIRA)),

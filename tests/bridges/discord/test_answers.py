@@ -200,6 +200,22 @@ async def test_long_code_comes_as_a_file(discord: LoopbackDiscord, database_url:
     assert (file.filename, discord.core.world.files[file.path][0].decode()) == ("answer.py", code)
 
 
+async def test_without_the_permission_to_attach_files_long_code_comes_in_parts(
+    discord: LoopbackDiscord, database_url: str
+) -> None:
+    guild = discord.guild("Garden")
+    mara = guild.member("mara")
+    general = guild.channel("general", rules={discord.bot: (Permission(0), Permission.ATTACH_FILES)})
+    code = "print('tea')\n" * 200
+    model = ScriptedModel(default=f"Here:\n```python\n{code}```\nDone.")
+    async with discord_agent(discord, database_url, model=model):
+        asked = discord.say(mara, general, f"{discord.bot.mention} write it")
+        await discord.answer(general, after=asked, matching=lambda one: one.content.endswith("Done."))
+    parts = [one for one in discord.messages(general) if discord.is_own(one)]
+    assert sum(one.content.count("print('tea')") for one in parts) == 200
+    assert all(not one.attachments and one.content.count("```") % 2 == 0 for one in parts)
+
+
 async def test_a_notice_is_an_embed_whose_buttons_work_after_a_restart(
     discord: LoopbackDiscord, database_url: str
 ) -> None:

@@ -39,6 +39,9 @@ async def test_a_message_its_edit_and_its_deletion(discord: LoopbackDiscord) -> 
         discord.edit(said, "hello there")
         edited = await host.next(MessageEdited)
         assert (edited.message_id, edited.text) == (str(said.id), "hello there")
+        assert (edited.mentions_agent, edited.said_at) == (False, created.occurred_at)
+        discord.edit(said, f"hello there {discord.bot.mention}")
+        assert (await host.next(MessageEdited)).mentions_agent
         discord.delete(said)
         deleted = await host.next(MessageDeleted)
         assert (deleted.message_id, deleted.channel, deleted.server) == (str(said.id), created.channel, created.server)
