@@ -156,7 +156,8 @@ class Agent:
         unfinished = await parts.inbound.recover(platforms)
         for event in unfinished:
             await parts.reception.resume(event)
-        for bridge in self._bridges:
+        # Who joins others is there before they bring anything.
+        for bridge in sorted(self._bridges, key=lambda bridge: not getattr(bridge, "joins", False)):
             stack.push_async_callback(self._stop_bridge, bridge)
             await self._start_bridge(bridge, is_optional=bridge.name in optional)
         parts.withdrawer.start()

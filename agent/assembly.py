@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent import core_metrics  # noqa: F401 - declares them
 from agent.background import Background
+from agent.bridge import HasCommands
 from agent.confirmations import Confirmations
 from agent.contracts.cards import NoticeVisibility
 from agent.core import Core
@@ -140,13 +141,14 @@ async def assemble(
     await finish_erasures(core.store, core.hooks)
     tools = ToolRegistry(tool for given in await core.hooks.collect("register_tools") for tool in given)
     commands = tuple(command for given in await core.hooks.collect("register_commands") for command in given)
+    commands += tuple(command for bridge in bridges if isinstance(bridge, HasCommands) for command in bridge.commands())
     if model is None:
         model = make_model(core.settings)
     stack.push_async_callback(model.close)
     worker = secrets.randbits(62)
     inbound, outbox = Inbound(core.store, core.clock, worker), OutboxRows(core.store, core.clock, worker)
     by_platform = {bridge.platform: bridge for bridge in bridges}
-    relaying = Relaying(core.store, core.clock, outbox, by_platform)
+    relaying = Relaying(core, outbox, by_platform)
     withdrawer = Withdrawer(WithdrawalRows(core.store, core.clock, worker), by_platform, relaying.withdrawn)
     core.revisions.listen(withdrawer.hear)
     sender = relaying.sender = Sender(outbox, core.store, by_platform, withdrawer.wake, relaying.said)

@@ -266,6 +266,15 @@ class KnowsRights(Protocol):
         ...
 
 
+@runtime_checkable
+class HasCommands(Protocol):
+    """A bridge that has commands of its own, offered by every bridge like those of plugins."""
+
+    def commands(self) -> Sequence[Command]:
+        """Return them; asked once, before any bridge is started."""
+        ...
+
+
 class Bridge(Protocol):
     """One platform's adapter. A class with `__init__(self, settings)`; its `Settings` is a pydantic model."""
 

@@ -1,4 +1,4 @@
-"""The commands that plugins add: their modules are loaded only when one of these is called, or for the full help."""
+"""The commands that plugins and bridges add: their modules are loaded only when one is called, or for the full help."""
 
 from __future__ import annotations
 
@@ -50,6 +50,17 @@ def _ask_plugins(app: typer.Typer, loaded: LoadedSettings) -> None:
 
     silence_logs()
     asyncio.run(load_plugins(loaded).collect(_HOOK, app=app))
+    _ask_bridges(app, loaded)
+
+
+def _ask_bridges(app: typer.Typer, loaded: LoadedSettings) -> None:
+    """Let every enabled bridge add its commands, by a static method of its class."""
+    from agent.extensions.find import BRIDGE, find_class
+
+    for name, section in loaded.settings.bridges.items():
+        found = getattr(find_class(BRIDGE, name, section.module), _HOOK, None) if section.enabled else None
+        if found is not None:
+            found(app)
 
 
 def _show_commands(app: typer.Typer, loaded: LoadedSettings) -> None:
@@ -75,3 +86,7 @@ def _show_commands(app: typer.Typer, loaded: LoadedSettings) -> None:
         except Exception as error:  # noqa: BLE001 - whoever asks for help gets help
             kind = type(error).__name__
             print_error(f"plugin {name} cannot show its commands ({kind}); isthmus doctor says why")
+    try:
+        _ask_bridges(app, loaded)
+    except Exception as error:  # noqa: BLE001 - the same
+        print_error(f"a bridge cannot show its commands ({type(error).__name__}); isthmus doctor says why")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
+from agent.events import Attachment
 from agent.files import ReplyFile
 from agent.identity.keys import ParticipantKey
 from agent.places import ChannelRef, ServerRef
@@ -48,6 +49,8 @@ class Voiced:
 
     message_id: str
     webhook_id: str
+    files: tuple[Attachment, ...] = ()
+    """The files that went along, as the platform's own bridge reads them."""
 
 
 class Mouthpiece(Protocol):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agent.events import Author
 from agent.identity.keys import ParticipantKind
+from agent.identity.names import normalise
 from agent.relaying.hearing import OWN, Said
 from agent.store.queries import load_queries
 
@@ -13,14 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent.bridge import Bridge, OutgoingMessage, SentMessage
-    from agent.clock import Clock
+    from agent.core import Core
     from agent.events import Event
-    from agent.places import ServerRef
+    from agent.places import ChannelRef, ServerRef
     from agent.relaying.hearing import Hearer
     from agent.relaying.mouthpiece import Mouthpiece
     from agent.sender import Sender
     from agent.store.outbox import OutboxRows
-    from agent.store.pool import Store
 
 QUERIES = load_queries("agent.relaying", "relaying.sql")
 
@@ -28,9 +28,12 @@ QUERIES = load_queries("agent.relaying", "relaying.sql")
 class Relaying:
     """What a relay gets from the core (`agent.bridge.BridgeHost.relaying`)."""
 
-    def __init__(self, store: Store, clock: Clock, outbox: OutboxRows, bridges: Mapping[str, Bridge]) -> None:
-        self.store = store
-        self.clock = clock
+    def __init__(self, core: Core, outbox: OutboxRows, bridges: Mapping[str, Bridge]) -> None:
+        self._core = core
+        self.store = core.store
+        self.clock = core.clock
+        self.locale = core.settings.locale
+        self.agent_name = core.settings.name
         self._outbox = outbox
         self._bridges = bridges
         self._hearers: dict[str, Hearer] = {}
@@ -88,6 +91,21 @@ class Relaying:
         """Tell the hearer of what the agent has deleted."""
         if (hearer := self._hearers.get(message.platform)) is not None:
             await hearer.hear_withdrawal(message)
+
+    async def account_of(self, server: ServerRef, channel: ChannelRef, author: Author) -> int:
+        """Register somebody from elsewhere in a server, and return the account's id."""
+        entrance = await self._core.people.enter(server, channel, author, self.clock.now())
+        return entrance.account.account_id
+
+    async def is_borne(self, server: ServerRef, channel: ChannelRef, author: Author) -> bool:
+        """Tell whether somebody else in a server, or one of the agent's personas there, has the name of somebody."""
+        entrance = await self._core.people.enter(server, channel, author, self.clock.now())
+        server_id, name = entrance.place.server.server_id, normalise(author.display_name)
+        personas = await self._core.personas.for_server(server_id, entrance.revision)
+        if any(normalise(persona.nickname) == name for persona in personas):
+            return True
+        bearers = await self._core.people.bearers(server_id, author.display_name)
+        return any(each.account.account_id != entrance.account.account_id for each in bearers.entries)
 
     async def authors(self, server: ServerRef, message_ids: Sequence[str]) -> dict[str, Author]:
         """Return those of the messages that a relay has posted for people from elsewhere, each with who said it.

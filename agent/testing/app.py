@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -60,7 +61,7 @@ async def running_agent(
     database_url: str,
     settings: Mapping[str, Any] | None = None,
     *,
-    bridge: Bridge | None = None,
+    bridge: Bridge | Sequence[Bridge] | None = None,
     model: ChatModel | Scripted | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
@@ -78,14 +79,14 @@ async def running_agent(
     Args:
         database_url: The address of a database (fixture `database_url`); it is migrated when it has to be.
         settings: Tables of plugins.toml, as in the example.
-        bridge: The one bridge; None: those that the settings name.
+        bridge: The one bridge, or several; None: those that the settings name.
         model: A scripted model; None: the one that the settings name, `offline` by default.
         clock: The time; None: the machine's.
         ids: Fresh identifiers; None: random ones.
         watch: Called with what happens in turns.
 
     """
-    bridges = None if bridge is None else (bridge,)
+    bridges = tuple(bridge) if isinstance(bridge, Sequence) else None if bridge is None else (bridge,)
     chat = model if model is None or isinstance(model, ChatModel) else model.chat
     with tempfile.TemporaryDirectory(prefix="isthmus-") as directory:
         loaded = settings_for_test(database_url, settings, data_dir=Path(directory))

@@ -15,6 +15,7 @@ from agent.places import ServerKind
 from agent.relaying.mouthpiece import Voiced
 from bridges.discord import refusals
 from bridges.discord.bodies import as_options, edit_of, persona_body
+from bridges.discord.described import described
 from bridges.discord.names import NEUTRAL, webhook_name
 from bridges.discord.refusals import Refused, code_of, outcome_of
 
@@ -115,7 +116,7 @@ class Speaking:
             except (aiohttp.ClientError, OSError, nextcord.errors.HTTPInternalCancelled) as error:
                 return outcome_of(error)
             else:
-                return Voiced(str(posted["id"]), hook.id)
+                return Voiced(str(posted["id"]), hook.id, described(posted).attachments)
         raise SendFailed("Discord takes neither the persona's name nor its picture")
 
     async def edit(self, message_id: str, message: OutgoingMessage, quote: str = "") -> bool:

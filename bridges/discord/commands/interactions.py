@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from agent.commands import Command
     from bridges.discord.commands.asked import Asked
     from bridges.discord.commands.options import Options
-    from bridges.discord.commands.redrawing import Redrawing
     from bridges.discord.incoming import World
 
 log = logs.get_logger(__name__)
@@ -47,8 +46,7 @@ type Work = Callable[[Asked], Awaitable[None]]
 class Interactions:
     """Answers every interaction once."""
 
-    def __init__(self, host: BridgeHost, world: World, options: Options, redrawing: Redrawing) -> None:
-        self._redrawing = redrawing
+    def __init__(self, host: BridgeHost, world: World, options: Options) -> None:
         self._host = host
         self._world = world
         self._options = options
@@ -141,8 +139,7 @@ class Interactions:
             return
         replaces = asked.asked_first is not None and kind_of(asked.data) in _REPLACING
         speaking = Speaking(self._wire, asked, private=command.private, replaces=replaces)
-        if await self._run(asked, command, lambda: _ready(options), speaking):
-            await self._redrawing.undone(asked)
+        await self._run(asked, command, lambda: _ready(options), speaking)
 
     async def _sent(self, asked: Asked) -> None:
         try:
@@ -212,8 +209,7 @@ class Interactions:
 
     async def _run(
         self, asked: Asked, command: Command, options: Callable[[], Awaitable[Mapping[str, Any]]], speaking: Speaking
-    ) -> bool:
-        """Run a command and say its reply; tell whether it was done."""
+    ) -> None:
         work = asyncio.create_task(self._reply(asked, command, options), name="discord command")
         try:
             await speaking.answer(work, f"/{' '.join(command.path)}")
@@ -225,7 +221,6 @@ class Interactions:
         finally:
             if not work.done():
                 work.cancel()
-        return work.result().ok
 
     async def _reply(
         self, asked: Asked, command: Command, read_options: Callable[[], Awaitable[Mapping[str, Any]]]
