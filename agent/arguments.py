@@ -58,8 +58,15 @@ def _after(text: str, word: str) -> str | None:
 def usage(command: Command, prefix: str = "/") -> str:
     """Return how a command is typed: `/personal memories add CONTENT [TAG]`; elsewhere it begins otherwise."""
     options = [option for option in command.options if not option.hidden]
-    names = [option.name.upper() if option.required else f"[{option.name.upper()}]" for option in options]
+    names = [_usage_of(option) for option in options]
     return " ".join([f"{prefix}{' '.join(command.path)}", *names])
+
+
+def _usage_of(option: Option) -> str:
+    name = option.name.upper()
+    if option.named_only:
+        return f"[{option.name}={name}]"
+    return name if option.required else f"[{name}]"
 
 
 def read_arguments(
@@ -82,13 +89,13 @@ def read_arguments(
     """
     values: dict[str, Any] = dict(given or {})
     rest = text.strip()
-    options = [option for option in command.options if not option.hidden and option.name not in values]
-    waiting = list(options)
+    waiting = [option for option in command.options if not option.hidden and option.name not in values]
+    last = next((option for option in reversed(waiting) if not option.named_only), None)
     told = usage(command, prefix)
-    while rest and waiting:
-        option, rest = _next_option(waiting, rest)
+    while rest and (following := _next_option(waiting, rest)) is not None:
+        option, rest = following
         waiting.remove(option)
-        if option is options[-1] and _takes_rest(option):
+        if option is last and _takes_rest(option):
             word, rest = _rest(rest), ""
         elif option.takes_rest and rest[:1] not in {'"', "'"}:
             word, rest = rest, ""
@@ -107,12 +114,13 @@ def _takes_rest(option: Option) -> bool:
     return option.kind is OptionKind.TEXT and not option.choices
 
 
-def _next_option(waiting: Sequence[Option], rest: str) -> tuple[Option, str]:
-    """Return the option that is named next (`name=`), else the first that waits."""
+def _next_option(waiting: Sequence[Option], rest: str) -> tuple[Option, str] | None:
+    """Return the option that is named next (`name=`), else the first that waits and need not be named."""
     for option in waiting:
         if rest.startswith(f"{option.name}="):
             return option, rest[len(option.name) + 1 :]
-    return waiting[0], rest
+    first = next((option for option in waiting if not option.named_only), None)
+    return None if first is None else (first, rest)
 
 
 def _rest(text: str) -> str:

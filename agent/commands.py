@@ -81,6 +81,8 @@ class Option:
     """For a long text: what the form holds at first."""
     takes_rest: bool = False
     """In text bridges it takes the rest of the line, unless it is quoted; what comes behind it is named before it."""
+    named_only: bool = False
+    """In text bridges it is given as `name=value` or not at all. Never required."""
     hidden: bool = False
     """Given by buttons alone: people are neither offered it nor can they type it. Never required."""
 

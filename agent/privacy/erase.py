@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from agent.identity.records import account_from
 from agent.linking.repository import dissolve
@@ -17,10 +17,13 @@ from agent.store.revisions import bump
 from agent.turn.values import server_owner, user_owner
 
 if TYPE_CHECKING:
+    from agent.contracts.people import Account, Speaker
     from agent.store.pool import Store
     from agent.tools import Connection
 
 QUERIES = load_queries(__name__, "erase.sql")
+NO_ACCOUNT: Final = -1
+"""The id of an account that is none, where an identity is forgotten."""
 
 
 class Hooks(Protocol):
@@ -74,6 +77,42 @@ async def erase_person(store: Store, hooks: Hooks, account_id: int, now: datetim
             return await _erase(conn, hooks, account_id, now)
 
     return await store.retrying(erase)
+
+
+async def erase_identities(
+    store: Store, hooks: Hooks, account: Account, identities: Sequence[Speaker], now: datetime
+) -> Receipt:
+    """Forget proxied identities that an account hosts, with everything that is about them, in one transaction.
+
+    Raises:
+        agent.plugin_host.HookFailed: a plugin could not do its part; then nothing was removed at all.
+    """
+
+    async def erase() -> Receipt:
+        async with store.transaction() as conn:
+            await conn.execute(QUERIES["one_at_a_time"])
+            counts: Counter[str] = Counter()
+            for identity in sorted(identities, key=lambda each: each.user_id or 0):
+                counts.update(await _erase_identity(conn, hooks, account, identity, now))
+            return Receipt((account.account_id,), now, dict(counts), ())
+
+    return await store.retrying(erase)
+
+
+async def _erase_identity(
+    conn: Connection, hooks: Hooks, account: Account, identity: Speaker, now: datetime
+) -> Counter[str]:
+    """Have every plugin let go of an identity, as of a person without an account; its user row goes last."""
+    if identity.user_id is None or await conn.fetchval(QUERIES["lock_identity"], identity.user_id) is None:
+        return Counter()
+    nobody = replace(account, account_id=NO_ACCOUNT, user_id=identity.user_id, key=identity.key, username=None)
+    counts: Counter[str] = Counter(identities=1)
+    for _, part in await hooks.collect_by_plugin("erase_person", conn=conn, account=nobody):
+        counts.update(part)
+    counts["notices"] += (await withdraw_notices(conn, now, users=[identity.user_id])).total
+    await conn.execute(QUERIES["forget_identity"], identity.user_id)
+    await bump(conn, [user_owner(identity.user_id)])
+    return counts
 
 
 async def finish_erasures(store: Store, hooks: StartedHooks) -> int:

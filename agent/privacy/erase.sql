@@ -103,3 +103,13 @@ ORDER BY erasure_id;
 -- name: add_to_receipt
 -- Adds the parts of plugins that came back.
 UPDATE erasures SET counts = $2::jsonb, plugins = $3::text[] WHERE erasure_id = $1;
+
+-- name: lock_identity
+-- The user row of a proxied identity, against saves.
+SELECT user_id FROM users WHERE user_id = $1 AND kind = 'synthetic' FOR UPDATE;
+
+-- name: forget_identity
+-- Removes a proxied identity, and with its row whatever hangs on it.
+WITH said AS (UPDATE messages SET user_id = NULL WHERE user_id = $1),
+     seen AS (DELETE FROM audit_trail WHERE subject_user_id = $1)
+DELETE FROM users WHERE user_id = $1 AND kind = 'synthetic';

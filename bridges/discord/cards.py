@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from agent.catalog import translate
 from agent.contracts.cards import ActionKind, CardKind
 from agent.fitting import card_text, cut
 from agent.steps import step_id, step_of
 from bridges.discord.escaping import escaped, escaped_length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from agent.contracts.cards import Card, CardAction
 
@@ -72,6 +73,31 @@ def buttons_of(card: Card) -> list[dict[str, Any]]:
     drawn = {identifier: action for action in card.actions if (identifier := step_id(step_of(action)))}
     buttons = [_button(identifier, action) for identifier, action in drawn.items()][: _ROW * _MOST_ROWS]
     return [{"type": 1, "components": buttons[begin : begin + _ROW]} for begin in range(0, len(buttons), _ROW)]
+
+
+def has_undo(message: Mapping[str, Any], identifier: str) -> bool:
+    """Tell whether a button of a card, as Discord has the message, is the one that takes back what the card tells."""
+    buttons = (button for row in message.get("components") or () for button in row.get("components") or ())
+    undo = _STYLES[ActionKind.UNDO]
+    return any(button.get("custom_id") == identifier and button.get("style") == undo for button in buttons)
+
+
+def undone(message: Mapping[str, Any], locale: str) -> dict[str, Any]:
+    """Return a card's message, as Discord has it, once it was taken back: it says so, and has no buttons any more."""
+    body: dict[str, Any] = {"components": [], "allowed_mentions": {"parse": []}}
+    if embeds := message.get("embeds"):
+        shown = {key: embeds[0][key] for key in ("title", "description") if embeds[0].get(key)}
+        said = translate(locale, "{title} (undone)", title=shown.get("title", "")).strip()
+        footer = (embeds[0].get("footer") or {}).get("text")
+        body["embeds"] = [
+            {
+                **shown,
+                "title": cut(said, _TITLE),
+                "color": COLOURS[CardKind.INFO],
+                **({"footer": {"text": footer}} if footer else {}),
+            }
+        ]
+    return body
 
 
 def _button(identifier: str, action: CardAction) -> dict[str, Any]:

@@ -113,7 +113,7 @@ class Encryption:
             log.warning("keys_not_shared", room=room_id, reason=str(shared))
 
     async def wait_for_key(self, room_id: str, event: Json) -> bool:
-        """Keep an event until its key comes, and ask for it; tell whether this is the first of its kind."""
+        """Keep an event until its key comes; tell whether it is the first of its sender that waits in that room."""
         event_id = text(event.get("event_id"))
         if event_id in self._waiting:
             return False
@@ -122,21 +122,10 @@ class Encryption:
         while len(self._waiting) > _MOST_WAITING:
             oldest, _ = self._waiting.popitem(last=False)
             await self._state.remove(_WAITING + oldest)
-        await self._ask(room_id, event)
         whose = (room_id, text(event.get("sender")))
         is_first = whose not in self._noted
         self._noted.add(whose)
         return is_first
-
-    async def _ask(self, room_id: str, event: Json) -> None:
-        """Ask the sender's device for the key."""
-        parsed = nio.MegolmEvent.from_dict({**copy_of(event), "room_id": room_id})
-        if self._olm is None or not isinstance(parsed, nio.MegolmEvent):
-            return
-        try:
-            await self._client.nio.request_room_key(parsed)
-        except (*NETWORK, nio.LocalProtocolError) as error:
-            log.info("key_not_asked_for", reason=type(error).__name__)
 
     def now_readable(self) -> list[tuple[str, str, Json]]:
         """Return what waited and can be read by now: the event's id, its room and what was said; they still wait."""

@@ -32,7 +32,7 @@ class Unread:
             return
         said = translate(
             self._language,
-            "I have no key to read this message. I have asked your device for it, and take it up once it is here.",
+            "I cannot read this message: its key has not reached me yet. I take it up once the key is here.",
         )
         event_id, relates = text(event.get("event_id")), relation_of(event)
         content = notice_of(said)

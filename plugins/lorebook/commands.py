@@ -8,12 +8,13 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.catalog import N_, translate, translate_count
-from agent.commands import Choice, Command, CommandReply, Invocation, Option, OptionKind, Rights, Step, StepKind
+from agent.commands import Command, CommandReply, Invocation, Option, OptionKind, Rights, Step, StepKind
 from agent.files import FileRefused, ReplyFile
 from agent.steps import page_steps
 from plugins.lorebook.book import Book, Scope
 from plugins.lorebook.editing import BOOK_FIELDS, ENTRY_FIELDS, SCOPE_FIELDS, LoreRefused, lineage_of
 from plugins.lorebook.library import BookRefused
+from plugins.lorebook.offering import Offering, may_see, number_of
 from plugins.lorebook.reading import MAX_FILE
 from plugins.lorebook.telling import (
     book_data,
@@ -67,21 +68,14 @@ class LorebookCommands:
     def __init__(self, library: Library, context: LoreContext) -> None:
         self._library = library
         self._context = context
+        self._offering = Offering(library)
 
     def commands(self) -> tuple[Command, ...]:
         """Return the commands."""
         return (*self._for_everyone(), *self._for_managers(), *self._for_files())
 
     def _target(self) -> Option:
-        return replace(_TARGET, suggest=self.names)
-
-    async def names(self, call: Invocation, typed: str) -> Sequence[Choice]:
-        """Offer the lorebooks that may be known here and whose names hold what was typed."""
-        books = [each.book for each in await self._library.books(call.place.server.server_id)]
-        words = typed.strip().casefold()
-        return [
-            Choice(book.name, book.name) for book in books if _may_see(call, book) and words in book.name.casefold()
-        ]
+        return replace(_TARGET, suggest=self._offering.names)
 
     def _for_everyone(self) -> tuple[Command, ...]:
         said = Option("text", N_("The message."))
@@ -93,15 +87,16 @@ class LorebookCommands:
 
     def _for_managers(self) -> tuple[Command, ...]:
         fields = (*dict.fromkeys((*ENTRY_FIELDS, *BOOK_FIELDS, *SCOPE_FIELDS)),)
+        names = self._offering.names
         new = (
-            Option("book", N_("The lorebook; it is made when there is none of that name."), suggest=self.names),
+            Option("book", N_("The lorebook; it is made when there is none of that name."), suggest=names),
             Option("keys", N_("Words that call it up, with commas between; - when it always holds.")),
             Option("content", N_("What is to be known then."), long=True),
         )
         change = (
             self._target(),
             Option("field", N_("What to change."), choices=fields),
-            Option("value", N_("The new value.")),
+            Option("value", N_("The new value."), long=True, prefill=self._offering.present),
         )
         sure = Option("sure", N_("Yes, all of it."), OptionKind.BOOLEAN, required=False)
         manage = Rights.MANAGE
@@ -122,7 +117,7 @@ class LorebookCommands:
             Option("replace", N_("Replace the lorebook of that name."), OptionKind.BOOLEAN, required=False),
         )
         wanted = (
-            Option("book", N_("The lorebook."), suggest=self.names),
+            Option("book", N_("The lorebook."), suggest=self._offering.names),
             Option("form", N_("For which program."), required=False, choices=tuple(Form)),
         )
         taking = N_("Take over a lorebook of SillyTavern or of a character card.")
@@ -135,7 +130,7 @@ class LorebookCommands:
     async def list_books(self, call: Invocation) -> CommandReply:
         """Show the lorebooks that may be known here."""
         listed = await self._library.books(call.place.server.server_id)
-        shown = [each for each in listed if _may_see(call, each.book)]
+        shown = [each for each in listed if may_see(call, each.book)]
         lines, page, steps = _page(call, [book_line(each, call.locale) for each in shown])
         if not lines:
             lines = [translate(call.locale, "There are no lorebooks here.")]
@@ -146,14 +141,14 @@ class LorebookCommands:
     async def show(self, call: Invocation) -> CommandReply:
         """Show a lorebook or an entry."""
         server_id, target = call.place.server.server_id, str(call.options["target"]).strip()
-        if (number := _number(target)) is not None:
+        if (number := number_of(target)) is not None:
             found = await self._library.entry(server_id, number)
-            if not _may_see(call, found.book):
+            if not may_see(call, found.book):
                 raise LoreRefused(N_("There is no entry {entry_id} here."), entry_id=number)
             text = "\n".join(entry_lines(found, call.locale))
             return CommandReply(text, private=True, data=_found_data(found))
         book = await self._library.book(server_id, target)
-        if not _may_see(call, book):
+        if not may_see(call, book):
             raise LoreRefused(N_("There is no lorebook “{name}” here."), name=target)
         lines, page, steps = _page(call, [entry_line(entry, call.locale) for entry in book.entries])
         count = len(book.entries)
@@ -181,7 +176,7 @@ class LorebookCommands:
         """Change a field."""
         server_id, target = call.place.server.server_id, str(call.options["target"]).strip()
         field, value = str(call.options["field"]).lower(), str(call.options["value"])
-        if (number := _number(target)) is not None:
+        if (number := number_of(target)) is not None:
             found = await self._library.change_entry(server_id, number, field, value)
             return _changed(call, N_("Changed entry {entry_id} of “{name}”."), found)
         here = call.place.channel.ref.external_id
@@ -193,7 +188,7 @@ class LorebookCommands:
     async def remove(self, call: Invocation) -> CommandReply:
         """Remove an entry; a whole lorebook only when somebody is sure."""
         server_id, target = call.place.server.server_id, str(call.options["target"]).strip()
-        if (number := _number(target)) is not None:
+        if (number := number_of(target)) is not None:
             found = await self._library.remove_entry(server_id, number)
             return _changed(call, N_("Removed entry {entry_id} of “{name}”."), found)
         book = await self._library.book(server_id, target)
@@ -271,16 +266,6 @@ def file_name(book: Book) -> str:
     """Return a file name for a lorebook."""
     kept = "".join(character if character.isalnum() or character in " -_" else "_" for character in book.name)
     return f"{kept.strip() or 'lorebook'}.json"
-
-
-def _may_see(call: Invocation, book: Book) -> bool:
-    """Tell whether a lorebook may be shown: what applies in other channels only is for those who manage them."""
-    return call.can_manage or call.place.admits_scope(book.scope.channel_ids)
-
-
-def _number(target: str) -> int | None:
-    digits = target.removeprefix("#")
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None  # noqa: PLR2004 - bigint
 
 
 def _changed(call: Invocation, msgid: str, found: Found) -> CommandReply:

@@ -142,6 +142,7 @@ class MemoryPlugin:
             confirmations=core.confirmations,
             privacy=core.privacy,
             finder=Finder(self._search, core.embedder),
+            hooks=core.hooks,
             people=core.people,
         )
         return (*memory_commands(desk), *TransferCommands(self.transfers).commands())

@@ -171,5 +171,5 @@ def _write(forgotten: Forgotten, server_id: int) -> MemoryWrite:
         source=source,
         subject_account_id=memory.subject_account_id,
         subject_user_id=memory.subject_user_id if is_server else memory.owner_id,
-        about_proxy_identity=is_server and memory.subject_account_id is None and memory.subject_user_id is not None,
+        about_proxy_identity=memory.subject_account_id is None and memory.subject_user_id is not None,
     )

@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.hookspecs import Attribution, Health, hookimpl
+from agent.identity.keys import ParticipantKind
 from plugins.message_proxy.settings import MessageProxySettings
 
 if TYPE_CHECKING:
     from agent.commands import Command, Invocation
+    from agent.contracts.cards import Card
     from agent.contracts.memory import MemoryRead, MemoryWrite
     from agent.contracts.people import Account, Denial, Speaker
     from agent.core import Core
-    from agent.events import MessageCreated
-    from agent.tools import Connection
+    from agent.events import MessageCreated, MessageDeleted
+    from agent.tools import Connection, Json
     from plugins.message_proxy.finding import Finder
     from plugins.message_proxy.services import Approved
 
@@ -149,6 +151,31 @@ class MessageProxyPlugin:
         return await self.protection.check_read(read)
 
     @hookimpl
+    async def message_deleted(self, event: MessageDeleted) -> Sequence[Card]:
+        """Forget who said a message that is gone."""
+        await self.repository.forget_message(event.platform, event.message_id)
+        return ()
+
+    @hookimpl
+    async def export_person(self, account: Account) -> dict[str, Json]:
+        """Return what an account uses, and whom it hosts."""
+        identities = await self.repository.identities_of(account.account_id)
+        return {
+            "services": await self.repository.export(account.account_id),
+            "identities": [
+                {"name": each.display_name, "system": each.system, "reference": each.key.id} for each in identities
+            ],
+        }
+
+    @hookimpl
+    async def erase_person(self, conn: Connection, account: Account) -> dict[str, int]:
+        """Let go of an account; an identity goes with its user row."""
+        if account.key.kind is ParticipantKind.PROXY_IDENTITY:
+            return {}
+        self.watching.users.pop(account.account_id, None)
+        return await self.repository.erase(conn, account.account_id)
+
+    @hookimpl
     async def health(self) -> Sequence[Health]:
         """Tell which instances may be asked."""
         names = ", ".join(each.name for each in self.instances)
@@ -157,7 +184,7 @@ class MessageProxyPlugin:
     def _hear(self, owner: str) -> None:
         """Read anew who uses which service, when another process has changed it."""
         if owner == CHOICES:
-            self._reload = asyncio.create_task(self.watching.load())
+            self._reload = asyncio.create_task(self.watching.load_users())
 
     async def _sweep(self) -> None:
         while True:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from agent.catalog import N_, translate
 from agent.commands import Choice, Command, CommandReply, Option
+from agent.confirmations import VALID
+from agent.identity.names import normalise
 from agent.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from agent.commands import Invocation
+    from agent.contracts.people import Speaker
     from plugins.message_proxy.choosing import Choosing
 
 SHOWN: Final = 50
@@ -27,12 +31,16 @@ class ProxyCommands:
 
     def commands(self) -> tuple[Command, ...]:
         """Return the commands."""
+        name = Option("name", N_("The name of one of them."), suggest=self._names)
+        code = Option("code", N_("The code of my question, to confirm."), required=False, named_only=True)
         service = Option("service", N_("The service that you speak through."), suggest=self._services)
         return (
             _command("set", N_("Tell me which service speaks for you."), self.set_service, service),
             _command("off", N_("Have me take every message as yours again."), self.off),
             _command("status", N_("Show which service speaks for you."), self.status),
             _command("identities", N_("Show whom I know from your account."), self.identities),
+            _command("forget-identity", N_("Delete everything about one of them."), self.forget_identity, name, code),
+            _command("forget-system", N_("Delete everything about all of them."), self.forget_system, code),
         )
 
     async def set_service(self, call: Invocation) -> CommandReply:
@@ -105,6 +113,54 @@ class ProxyCommands:
         if len(found) > SHOWN:
             lines.append(translate(call.locale, "{count} more are not shown.", count=len(found) - SHOWN))
         return CommandReply("\n".join(lines), private=True, data=data)
+
+    async def forget_identity(self, call: Invocation) -> CommandReply:
+        """Ask back; with the code of that question, forget one identity, also while proxying is off."""
+        found = await self._choosing.named(call.account, str(call.options["name"]))
+        if len(found) != 1:
+            text = (
+                N_("Several are called so. Name one by its number: {references}")
+                if found
+                else N_("Your account hosts nobody of this name. /personal proxy identities shows whom I know.")
+            )
+            references = ", ".join(each.key.id for each in found)
+            return CommandReply(translate(call.locale, text, references=references), private=True, ok=False)
+        return await self._forget(call, found, f"/personal proxy forget-identity name={found[0].key.id}")
+
+    async def forget_system(self, call: Invocation) -> CommandReply:
+        """Ask back; with the code of that question, forget every identity that the account hosts."""
+        found = await self._choosing.identities(call.account)
+        if not found:
+            return CommandReply(translate(call.locale, "I know nobody from your account."), private=True, ok=False)
+        return await self._forget(call, found, "/personal proxy forget-system")
+
+    async def _forget(self, call: Invocation, found: Sequence[Speaker], command: str) -> CommandReply:
+        names = ", ".join(one_line(each.display_name) for each in found)
+        code = str(call.options.get("code") or "").strip()
+        if not code:
+            asked = await self._choosing.ask_back(call.account, found, call.now)
+            text = translate(
+                call.locale,
+                "This deletes everything that I hold about {names}, in every server, and cannot be undone. "
+                "To go on, run within {minutes} minutes: {command} code={code}",
+                names=names,
+                minutes=VALID // timedelta(minutes=1),
+                command=command,
+                code=asked,
+            )
+            data = {"code": asked, "identities": [each.key.id for each in found]}
+            return CommandReply(text, private=True, data=data)
+        counts = await self._choosing.forget(call.account, found, code, call.now)
+        if counts is None:
+            text = translate(call.locale, "That is not the code of an open question. Nothing was deleted.")
+            return CommandReply(text, private=True, ok=False)
+        text = translate(call.locale, "Everything that I held about {names} is deleted.", names=names)
+        return CommandReply(text, private=True, data={"counts": counts})
+
+    async def _names(self, call: Invocation, typed: str) -> Sequence[Choice]:
+        wanted = normalise(typed)
+        found = await self._choosing.identities(call.account)
+        return [Choice(each.key.id, each.display_name) for each in found if wanted in normalise(each.display_name)][:25]
 
     async def _services(self, _call: Invocation, typed: str) -> Sequence[Choice]:
         return [

@@ -219,3 +219,27 @@ DELETE FROM message_proxy_message_index WHERE platform = $1 AND message_id = $2;
 SELECT array_agg(h.account_id ORDER BY h.account_id) FROM message_proxy_namespace_accounts h
 JOIN message_proxy_identities i USING (namespace_id)
 WHERE i.user_id = $1;
+
+-- name: erase_account
+-- Everything about an account: what it uses, what was expected of it, what it said for whom, whose host it was.
+WITH chosen AS (DELETE FROM message_proxy_choices WHERE account_id = $1 RETURNING 1),
+     expected AS (DELETE FROM message_proxy_expectations WHERE account_id = $1 RETURNING 1),
+     said AS (DELETE FROM message_proxy_message_index WHERE account_id = $1 RETURNING 1),
+     hosted AS (DELETE FROM message_proxy_namespace_accounts WHERE account_id = $1 RETURNING 1)
+SELECT (SELECT count(*) FROM chosen) AS proxy_choices, (SELECT count(*) FROM said) AS proxied_messages,
+       (SELECT count(*) FROM hosted) AS hosted_systems, (SELECT count(*) FROM expected) AS expected;
+
+-- name: lock_systems_of
+-- The systems that an account is a host of, against writes about their members.
+SELECT n.namespace_id FROM message_proxy_namespaces n
+JOIN message_proxy_namespace_accounts a USING (namespace_id)
+WHERE a.account_id = $1
+ORDER BY n.namespace_id
+FOR NO KEY UPDATE OF n;
+
+-- name: export_choices
+-- What an account uses, since when.
+SELECT i.name AS instance, i.service, c.chosen_at FROM message_proxy_choices c
+JOIN message_proxy_instances i USING (instance_id)
+WHERE c.account_id = $1
+ORDER BY i.name;

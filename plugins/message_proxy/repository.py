@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from agent.contracts.people import Account
     from agent.store.pool import Store
+    from agent.tools import Connection, Json
     from plugins.message_proxy.services import Approved
 
 QUERIES: Final = load_queries(__name__)
@@ -157,6 +158,22 @@ class ProxyRepository:
         async with self._store.connection() as conn:
             rows = await conn.fetch(QUERIES["identities_of"], account_id)
         return tuple(_speaker(row) for row in rows)
+
+    async def erase(self, conn: Connection, account_id: int) -> dict[str, int]:
+        """Let go of an account within an erasure; systems that it hosted stay with their other hosts."""
+        await conn.fetch(QUERIES["lock_systems_of"], account_id)
+        row = await conn.fetchrow(QUERIES["erase_account"], account_id)
+        kinds = ("proxy_choices", "proxied_messages", "hosted_systems")
+        return {} if row is None else {kind: row[kind] for kind in kinds}
+
+    async def export(self, account_id: int) -> list[Json]:
+        """Return what an account uses, as JSON."""
+        async with self._store.connection() as conn:
+            rows = await conn.fetch(QUERIES["export_choices"], account_id)
+        return [
+            {"instance": row["instance"], "service": row["service"], "since": row["chosen_at"].isoformat()}
+            for row in rows
+        ]
 
     async def sweep(self, now: datetime) -> None:
         """Forget what is too old."""

@@ -54,9 +54,13 @@ class Watching:
 
     async def load(self) -> None:
         """Read what is known."""
-        self.users = await self.repository.choices()
+        await self.load_users()
         seen, expecting = await self.repository.channels(self.clock.now() - CHANNELS_KEPT)
         self.seen, self.expecting = set(seen), set(expecting)
+
+    async def load_users(self) -> None:
+        """Read who uses which service."""
+        self.users = await self.repository.choices()
 
     async def note_seen(self, event: MessageCreated, instance: Instance) -> None:
         """Keep that a service was seen in the channel of a message."""

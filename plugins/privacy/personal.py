@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -12,16 +12,20 @@ from agent.confirmations import VALID, Answer
 from agent.contracts.people import PrivacyLevel
 from agent.files import ReplyFile
 from agent.printing import safe_json
-from agent.privacy.erase import erase_person
+from agent.privacy.erase import erase_identities, erase_person
 from agent.privacy.export import export_person
 from agent.privacy.levels import RULES, strictest
 from agent.store.notices import WITHDRAWN
+from agent.text import one_line
 from agent.turn.values import server_owner, user_owner
 from plugins.privacy.sentences import LEVELS, act_line, acts_as_data, counted
 
 if TYPE_CHECKING:
+    from agent.contracts.people import Speaker
     from agent.core import Core
 
+FORGET: Final = "forget"
+KEEP: Final = "keep"
 FORGET_ME: Final = "privacy forget-me"
 """The action that is asked back about."""
 SHOWN: Final = 20
@@ -43,12 +47,19 @@ class PersonalCommands:
         """Return the commands; every answer is for the asker alone."""
         levels = tuple(level.value for level in PrivacyLevel)
         code = Option("code", N_("The code of my question, to confirm."), required=False)
+        identities = Option(
+            "identities",
+            N_("Whether those whom your account alone hosts are forgotten too."),
+            required=False,
+            choices=(FORGET, KEEP),
+            named_only=True,
+        )
         level = Option("level", N_("none, partial or full."), choices=levels)
         return (
             _command("show", N_("Show what I may keep about you."), self.show),
             _command("set", N_("Set what I may keep about you."), self.set_level, (level,)),
             _command("export", N_("Get everything that I hold about you, as a file."), self.export),
-            _command("forget-me", N_("Delete everything that I hold about you."), self.forget_me, (code,)),
+            _command("forget-me", N_("Delete everything that I hold about you."), self.forget_me, (code, identities)),
             _command("audit", N_("Show who looked at what I remember about you."), self.audit),
         )
 
@@ -120,9 +131,15 @@ class PersonalCommands:
         code = str(call.options.get("code") or "").strip()
         if not code:
             return await self._ask_back(call)
+        alone, choice = await self._hosted_alone(call), call.options.get("identities")
+        if alone and choice not in {FORGET, KEEP}:
+            return CommandReply(_what_of(call, alone), private=True, ok=False)
         answer = await core.confirmations.answer(account_id, FORGET_ME, code, call.now)
         if answer is not Answer.CONFIRMED:
             return CommandReply(translate(call.locale, _REFUSED[answer]), private=True, ok=False)
+        if choice == FORGET and alone:
+            await erase_identities(core.store, core.hooks, call.account, alone, core.clock.now())
+            core.revisions.announce(*(user_owner(each.user_id) for each in alone if each.user_id is not None))
         receipt = await erase_person(core.store, core.hooks, account_id, core.clock.now())
         self._announce(call)
         core.revisions.announce(*map(server_owner, receipt.servers), WITHDRAWN)
@@ -165,9 +182,19 @@ class PersonalCommands:
                 accounts=", ".join(linked),
             )
             text = f"{also} {text}"
+        alone = await self._hosted_alone(call)
+        if alone:
+            text = f"{text} {_what_of(call, alone)}"
         data = {"code": code, "expires_at": (call.now + VALID).isoformat(), "linked": linked}
         step = Step(translate(call.locale, "Forget me"), ("privacy", "forget-me"), {"code": code}, StepKind.CONFIRM)
         return CommandReply(text, private=True, data=data, steps=(step,))
+
+    async def _hosted_alone(self, call: Invocation) -> list[Speaker]:
+        """Return the proxied identities that nobody but this person hosts."""
+        own = {each.account_id for each in await self._core.links.accounts(call.account.account_id)}
+        own.add(call.account.account_id)
+        given = await self._core.hooks.collect("own_identities", account=call.account)
+        return [each for speakers in given for each in speakers if own.issuperset(each.host_account_ids)]
 
     def _announce(self, call: Invocation) -> None:
         if call.account.user_id is not None:
@@ -180,6 +207,18 @@ def _others(level: PrivacyLevel, locale: str) -> tuple[Step, ...]:
         Step(translate(locale, "Set to {level}", level=each.value), ("privacy", "set"), {"level": each.value})
         for each in PrivacyLevel
         if each is not level
+    )
+
+
+def _what_of(call: Invocation, alone: Sequence[Speaker]) -> str:
+    """Return the question what becomes of identities that are left without an account."""
+    return translate(
+        call.locale,
+        "Your account alone hosts {names}. Say with identities={forget} that they are forgotten too, or with "
+        "identities={keep} that what I know of them stays; nobody is shown it while no account stands for them.",
+        names=", ".join(one_line(each.display_name) for each in alone),
+        forget=FORGET,
+        keep=KEEP,
     )
 
 

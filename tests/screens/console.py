@@ -41,7 +41,7 @@ async def terminal(database_url: str, settings: Mapping[str, Any], clock: Manual
         console.print(f"{where} {where.speaker}> {line}")
         await Conversation(bridge, where).take(line)
         await agent.idle()
-    return console.export_svg(title="isthmus chat", unique_id="terminal", code_format=FORMAT)
+    return await _exported(console, "isthmus chat", "terminal")
 
 
 class Dialogue:
@@ -67,7 +67,11 @@ async def set_up_dialogue(discord: LoopbackDiscord) -> str:
         dialogue, options = Dialogue(console, discord.token, folder), {"api_base": discord.api_base}
         given = Setup("discord", folder / "plugins.toml", folder / "data", dialogue, options)
         await asyncio.to_thread(set_up, given)  # it runs an event loop of its own
-    return console.export_svg(title="isthmus setup discord", unique_id="setup", code_format=FORMAT)
+    return await _exported(console, "isthmus setup discord", "setup")
+
+
+async def _exported(console: Console, title: str, name: str) -> str:
+    return await asyncio.to_thread(console.export_svg, title=title, unique_id=name, code_format=FORMAT)
 
 
 def _console() -> Console:

@@ -58,13 +58,13 @@ async def talking(stage: Stage) -> AsyncIterator[tuple[str, str]]:
         "- never on the leaves\n\n"
         "Ben has just said that they look thirsty, so today is a good day.",
     )
-    yield "conversation", stage.draw("Somebody mentions the agent, and it answers", before, asked, answer)
+    yield "conversation", await stage.draw("Somebody mentions the agent, and it answers", before, asked, answer)
     given = {"name": "Rosa", "prompt": "You are Rosa, an old gardener."}
     await stage.discord.slash(stage.mara, stage.general, "persona create", given)
     asked, [answer] = await stage.ask(
         stage.ben, "Rosa, may I cut the roses now?", "Wait for the frost to go, dear. In **March** they thank you."
     )
-    yield "persona", stage.draw("A persona answers under her own name", asked, answer)
+    yield "persona", await stage.draw("A persona answers under her own name", asked, answer)
 
 
 async def noticing(stage: Stage) -> AsyncIterator[tuple[str, str]]:
@@ -75,25 +75,31 @@ async def noticing(stage: Stage) -> AsyncIterator[tuple[str, str]]:
         save("Game night is every Friday at 20:00."),
         "I will remember that.",
     )
-    yield "notice-full", stage.draw("A notice in full, with buttons", asked, *posted)
+    yield "notice-full", await stage.draw("A notice in full, with buttons", asked, *posted)
     asked, posted = await stage.ask(
         stage.ben,
         "{bot} by the way, I like green tea",
         save("{user} likes green tea.", "target_user", target_user="Ben"),
         "Good to know!",
     )
-    yield "notice-first", stage.draw("What somebody is told when something about them is first kept", asked, *posted)
+    yield (
+        "notice-first",
+        await stage.draw("What somebody is told when something about them is first kept", asked, *posted),
+    )
     await stage.show_notices("minimal")
     asked, posted = await stage.ask(
         stage.mara, "{bot} the shed is painted blue now", save("The shed is painted blue."), "Blue it is."
     )
-    yield "notice-minimal", stage.draw("A notice with its title alone", asked, *posted)
+    yield "notice-minimal", await stage.draw("A notice with its title alone", asked, *posted)
     await stage.show_notices("full")
     rules = " ".join(f"{number}. {fact}" for number, fact in enumerate(FACTS * 9, 1))
     _, posted = await stage.ask(stage.mara, "{bot} keep the rules of the garden", save(rules), "Kept.")
     [notice] = [one for one in posted if one.components]
     whole = await press(stage, notice, "Show all")
-    yield "notice-expanded", stage.draw("The whole text of a long notice, for who pressed the button", *whole.messages)
+    yield (
+        "notice-expanded",
+        await stage.draw("The whole text of a long notice, for who pressed the button", *whole.messages),
+    )
 
 
 async def managing(stage: Stage) -> AsyncIterator[tuple[str, str]]:
@@ -106,20 +112,23 @@ async def managing(stage: Stage) -> AsyncIterator[tuple[str, str]]:
     [answer] = [one for one in posted if not one.embeds]
     stage.later(hours=3)
     listed = await discord.slash(mara, general, "memories list")
-    yield "memories-list", stage.draw("Memories, page by page", listed.message, asked="/memories list")
+    yield "memories-list", await stage.draw("Memories, page by page", listed.message, asked="/memories list")
     number = len(FACTS)
     why = await discord.slash(mara, general, "memories why", {"id": number})
-    yield "memories-why", stage.draw("Where a memory comes from", why.message, asked=f"/memories why id:{number}")
+    yield "memories-why", await stage.draw("Where a memory comes from", why.message, asked=f"/memories why id:{number}")
     entries = ("Remember this", "Why do you know this?")
     yield "menu", menu("The menu of a message", entries, entries[1])
     because = await discord.menu(mara, answer, entries[1])
-    yield "menu-why", stage.draw("What was learned from a message", asked, answer, because.message, asked=entries[1])
+    yield (
+        "menu-why",
+        await stage.draw("What was learned from a message", asked, answer, because.message, asked=entries[1]),
+    )
     opened = await discord.slash(mara, general, "memories edit", {"id": number})
     yield "memories-edit", form("A form in which a memory is edited", dialog(opened.modal))
     sure = await discord.slash(mara, general, "memories remove", {"ids": "2,5,9"})
-    yield "memories-remove", stage.draw("A confirmation", sure.message, asked="/memories remove ids:2,5,9")
+    yield "memories-remove", await stage.draw("A confirmation", sure.message, asked="/memories remove ids:2,5,9")
     done = await press(stage, sure.message, "Remove 3 memories")
-    yield "memories-removed", stage.draw("What was removed", done.message, asked="/memories remove ids:2,5,9")
+    yield "memories-removed", await stage.draw("What was removed", done.message, asked="/memories remove ids:2,5,9")
 
 
 async def private(stage: Stage) -> AsyncIterator[tuple[str, str]]:
@@ -131,9 +140,9 @@ async def private(stage: Stage) -> AsyncIterator[tuple[str, str]]:
         "Good to know!",
     )
     shown = await stage.discord.slash(stage.ben, stage.general, "privacy show")
-    yield "privacy-show", stage.draw("Privacy, as it stands for who asks", shown.message, asked="/privacy show")
+    yield "privacy-show", await stage.draw("Privacy, as it stands for who asks", shown.message, asked="/privacy show")
     forget = await stage.discord.slash(stage.ben, stage.general, "privacy forget-me")
-    yield "privacy-forget", stage.draw("Before somebody is forgotten", forget.message, asked="/privacy forget-me")
+    yield "privacy-forget", await stage.draw("Before somebody is forgotten", forget.message, asked="/privacy forget-me")
 
 
 async def setting_up(stage: Stage) -> AsyncIterator[tuple[str, str]]:

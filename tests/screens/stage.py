@@ -1,5 +1,6 @@
 """A real agent in the loopback Discord, whose clock stands still between two things that happen."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -60,10 +61,12 @@ class Stage:
         """Choose how much of a notice the server sees."""
         await self.discord.slash(self.mara, self.general, "notices visibility", {"level": visibility})
 
-    def draw(self, title: str, *messages: Message, asked: str = "") -> str:
+    async def draw(self, title: str, *messages: Message, asked: str = "") -> str:
         """Draw messages of the channel; the last one answers the command `asked`."""
         shown = [self.viewer.message(one, asked if one is messages[-1] else "") for one in messages]
-        return picture(title, shown, self.viewer.naming)
+        return await asyncio.to_thread(
+            picture, title, shown, self.viewer.naming
+        )  # the loop is watched: it is the agent's
 
 
 @contextlib.asynccontextmanager

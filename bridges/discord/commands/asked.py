@@ -43,6 +43,9 @@ class Asked:
     guild_id: int | None
     author: Author
     locale: str
+    """Of whoever asks."""
+    server_locale: str
+    """Of the server, for what everybody sees; in a direct message of whoever asks."""
     data: Payload = field(repr=False)
     message: Payload | None = field(default=None, repr=False)
     """The message whose button was pressed."""
@@ -95,6 +98,7 @@ def read(payload: Payload) -> Asked:
         guild_id=int(guild_id) if guild_id else None,
         author=author_of(member.get("user") or payload["user"], member, can_manage=can_manage),
         locale=str(payload.get("locale") or "en"),
+        server_locale=str(payload.get("guild_locale") or payload.get("locale") or "en"),
         data=payload.get("data") or {},
         message=payload.get("message"),
         upload_limit=int(payload.get("attachment_size_limit") or _UPLOAD),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent.commands import Command
     from bridges.discord.commands.asked import Asked
     from bridges.discord.commands.options import Options
+    from bridges.discord.commands.redrawing import Redrawing
     from bridges.discord.incoming import World
 
 log = logs.get_logger(__name__)
@@ -46,7 +47,8 @@ type Work = Callable[[Asked], Awaitable[None]]
 class Interactions:
     """Answers every interaction once."""
 
-    def __init__(self, host: BridgeHost, world: World, options: Options) -> None:
+    def __init__(self, host: BridgeHost, world: World, options: Options, redrawing: Redrawing) -> None:
+        self._redrawing = redrawing
         self._host = host
         self._world = world
         self._options = options
@@ -139,7 +141,8 @@ class Interactions:
             return
         replaces = asked.asked_first is not None and kind_of(asked.data) in _REPLACING
         speaking = Speaking(self._wire, asked, private=command.private, replaces=replaces)
-        await self._run(asked, command, lambda: _ready(options), speaking)
+        if await self._run(asked, command, lambda: _ready(options), speaking):
+            await self._redrawing.undone(asked)
 
     async def _sent(self, asked: Asked) -> None:
         try:
@@ -209,7 +212,8 @@ class Interactions:
 
     async def _run(
         self, asked: Asked, command: Command, options: Callable[[], Awaitable[Mapping[str, Any]]], speaking: Speaking
-    ) -> None:
+    ) -> bool:
+        """Run a command and say its reply; tell whether it was done."""
         work = asyncio.create_task(self._reply(asked, command, options), name="discord command")
         try:
             await speaking.answer(work, f"/{' '.join(command.path)}")
@@ -221,6 +225,7 @@ class Interactions:
         finally:
             if not work.done():
                 work.cancel()
+        return work.result().ok
 
     async def _reply(
         self, asked: Asked, command: Command, read_options: Callable[[], Awaitable[Mapping[str, Any]]]

@@ -8,6 +8,7 @@ from agent.bridge import BridgeStartFailed
 from bridges.discord.commands.declare import DoesNotFit, declare
 from bridges.discord.commands.interactions import Interactions
 from bridges.discord.commands.options import Options
+from bridges.discord.commands.redrawing import Redrawing
 from bridges.discord.commands.sync import synchronise
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Serving:
         except DoesNotFit as error:
             raise BridgeStartFailed(f"bridge discord: {error}; rename or switch off what is too much") from error
         self._client = client
-        self._interactions = Interactions(host, guilds, Options(client, incoming, reading, host))
+        self._interactions = Interactions(host, guilds, Options(client, incoming, reading, host), Redrawing(client))
         client.payloads.asked = self._interactions.take
 
     async def declare(self, state: State) -> None:

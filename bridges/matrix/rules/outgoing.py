@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.identity.keys import ParticipantKey, ParticipantKind
-from agent.text import clip
+from agent.text import clean, clip
 from bridges.matrix.rules.markup import formatted, plain
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ def _size(content: Content) -> int:
 
 
 def _text(text: str, mentions: Sequence[ParticipantKey], name: Callable[[str], str]) -> Content:
+    text = clean(text)
     content: Content = {"msgtype": "m.text", "body": plain(text, mentions)}
     if (shown := formatted(text, mentions, name)) is not None:
         content |= {"format": "org.matrix.custom.html", "formatted_body": shown}

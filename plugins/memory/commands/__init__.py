@@ -9,6 +9,7 @@ from agent.catalog import N_
 from agent.commands import Command, Invocation, Option, OptionKind, Rights
 from plugins.memory.commands.choices import SWITCHES, Choices
 from plugins.memory.commands.desk import Desk, Refused, guarded
+from plugins.memory.commands.identities import Identities
 from plugins.memory.commands.noticing import Noticing
 from plugins.memory.commands.placing import Placing
 from plugins.memory.commands.pointing import Pointing
@@ -89,7 +90,7 @@ def _of_person(desk: Desk, suggesting: Suggesting) -> tuple[Command, ...]:
     place, notice = Placing(desk, write), Noticing(desk)
     one, gone = replace(_ID, suggest=suggesting.personal), replace(_ID, suggest=suggesting.gone)
     ids = replace(_IDS, suggest=suggesting.personal_list)
-    return (
+    commands = (
         _personal("list", N_("Show what I remember about you."), show.list_personal, _PAGE),
         _personal("search", N_("Search what I remember about you."), show.search_personal, *_FIND),
         _personal("why", N_("Show where a memory comes from."), show.why_personal, one),
@@ -102,6 +103,10 @@ def _of_person(desk: Desk, suggesting: Suggesting) -> tuple[Command, ...]:
         _personal("notice", N_("Show the whole text of a notice, as a file."), notice.notice_personal, one, _FORGOTTEN),
         _global("list", N_("Show what every persona knows about you."), show.list_global, _PAGE),
         _global("add", N_("Have every persona remember something about you."), write.add_global, _TEXT),
+    )
+    whose = Identities(desk)
+    return tuple(
+        replace(each, run=guarded(whose.run(each.run)), options=whose.options(each.options)) for each in commands
     )
 
 

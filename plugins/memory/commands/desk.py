@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.catalog import N_, translate
 from agent.commands import CommandReply, Invocation
 from agent.contracts.memory import MemoryRead, MemoryScope, MemorySource, MemoryWrite, Origin, WriteKind
+from agent.identity.keys import ParticipantKind
 from agent.identity.names import normalise
 from agent.personas.rules import PersonaRefused
 from agent.preferences import resolve
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from agent.contracts.people import Account
     from agent.identity.people import People
     from agent.personas.repository import Personas
+    from agent.plugin_host import PluginHost
     from agent.preferences import Preference
     from agent.privacy.audit import Audit
     from agent.privacy.repository import Privacy
@@ -68,6 +70,7 @@ class Desk:
     confirmations: Confirmations
     privacy: Privacy
     finder: Finder
+    hooks: PluginHost
     people: People
     seen: SeenVersions = field(default_factory=SeenVersions)
     """Which version of a memory somebody was shown last, so that an edit is never based on an older one unseen."""
@@ -261,8 +264,16 @@ def change_of(call: Invocation, memory: Memory, kind: WriteKind, content: str = 
         subject_account_id=memory.subject_account_id,
         subject_user_id=subject_user,
         manually_written=True,
-        about_proxy_identity=is_server and memory.subject_account_id is None and memory.subject_user_id is not None,
+        about_proxy_identity=acts_for_identity(call)
+        if not is_server
+        else memory.subject_account_id is None and memory.subject_user_id is not None,
+        host_account_ids=(call.account.account_id,) if acts_for_identity(call) else (),
     )
+
+
+def acts_for_identity(call: Invocation) -> bool:
+    """Tell whether a command is about one of the proxied identities of whoever asks (`identities.as_account`)."""
+    return call.account.key.kind is ParticipantKind.PROXY_IDENTITY
 
 
 async def record(

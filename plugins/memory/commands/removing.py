@@ -20,6 +20,7 @@ from plugins.memory.commands.desk import (
     Refused,
     Shelf,
     actor_of,
+    acts_for_identity,
     change_of,
     check_writer,
     memory_id_of,
@@ -30,6 +31,7 @@ from plugins.memory.commands.desk import (
     server_shelf,
     version_of,
 )
+from plugins.memory.commands.identities import OPTION
 from plugins.memory.rules import admits
 
 if TYPE_CHECKING:
@@ -85,7 +87,8 @@ class Removing:
         )
         several = translate(call.locale, "Within 24 hours each of them can be brought back: /memories undo ID")
         hint = undo_hint(removed[0], call.locale) if len(removed) == 1 else several
-        undo = Step(translate(call.locale, "Undo"), (*call.command[:-1], "undo"), {"id": removed[0]})
+        whose = {OPTION: call.account.key.id} if acts_for_identity(call) else {}
+        undo = Step(translate(call.locale, "Undo"), (*call.command[:-1], "undo"), {"id": removed[0], **whose})
         return reply(f"{text} {hint}", [undo] if len(removed) == 1 else [], removed=removed)
 
     async def _found(self, call: Invocation, shelf: Shelf, ids: Sequence[int]) -> list[Memory]:

@@ -20,6 +20,7 @@ from plugins.memory.commands.desk import (
     Refused,
     Shelf,
     actor_of,
+    acts_for_identity,
     change_of,
     check_writer,
     find,
@@ -185,6 +186,7 @@ class WritingByHand:
         """
         content = self._accepted(text)
         audience = (audience_of_personal_memory if shelf.is_personal else audience_of_server_memory)(call.place)
+        is_identity = shelf.is_personal and acts_for_identity(call)
         write = MemoryWrite(
             kind=WriteKind.CREATE,
             scope=shelf.scope,
@@ -195,9 +197,11 @@ class WritingByHand:
             audience=audience,
             origin=Origin.COMMAND,
             source=source,
-            subject_account_id=None if subject is None else subject.account_id,
+            subject_account_id=None if subject is None or is_identity else subject.account_id,
             subject_user_id=None if subject is None else subject.user_id,
             manually_written=True,
+            about_proxy_identity=is_identity,
+            host_account_ids=(call.account.account_id,) if is_identity else (),
         )
         user_id = call.account.user_id
         wording = Wording(about="", user=(subject or call.account).display_name, bot=call.persona.nickname)

@@ -231,5 +231,10 @@ async def test_a_notice_is_an_embed_whose_buttons_work_after_a_restart(
     async with discord_agent(discord, database_url, MEMORY) as world:
         shown = await discord.press(guild.owner, notice, buttons["Undo"])
         await world.agent.idle()
+        # Everybody sees that it was undone, and nobody can press it again.
+        await discord.until(lambda: not discord.core.world.message(general.id, notice.id).components)
+        now = discord.core.world.message(general.id, notice.id)
+        assert now.embeds[0]["title"] == "Memory saved (undone)"
+        assert now.embeds[0]["description"] == notice.embeds[0]["description"]
     assert shown.text
     assert (await states(database_url))[0] == ("sent", None)

@@ -15,7 +15,7 @@ from agent.notices import title_only
 from agent.places import ChannelRef, ServerRef
 from agent.testing.recording_host import RecordingHost
 from bridges.discord.bridge import CAPABILITIES
-from bridges.discord.cards import COLOURS, DESCRIPTION, buttons_of, embed_of, text_of
+from bridges.discord.cards import COLOURS, DESCRIPTION, buttons_of, embed_of, has_undo, text_of, undone
 from bridges.discord.escaping import escaped
 from tests.bridges.discord.sending import bridge_in, to
 from tests.servers.discord.drafts import check
@@ -101,6 +101,24 @@ def test_every_card_is_one_that_discord_takes(
     assert len(embed.get("description", "")) <= DESCRIPTION
     check(Draft("", (embed,), tuple(buttons_of(shown))))
     check(Draft(text_of(shown)), empty_is_fine=True)
+
+
+def test_a_card_that_was_taken_back_says_so_and_has_no_buttons() -> None:
+    card = replace(CARD, actions=(UNDO, EXPAND))
+    rows = buttons_of(card)
+    message = {"embeds": [{**embed_of(card), "type": "rich"}], "components": rows}
+    [undo, expand] = [button["custom_id"] for button in rows[0]["components"]]
+    assert (has_undo(message, undo), has_undo(message, expand), has_undo(message, "do:other?")) == (True, False, False)
+    assert has_undo({}, undo) is False
+    before = embed_of(card)
+    assert undone(message, "en") == {
+        "components": [],
+        "allowed_mentions": {"parse": []},
+        "embeds": [{**before, "title": f"{before['title']} (undone)", "color": COLOURS[CardKind.INFO]}],
+    }
+    assert undone(message, "de")["embeds"][0]["title"].endswith("(zurückgenommen)")
+    assert len(undone({"embeds": [{"title": "x" * 256}]}, "en")["embeds"][0]["title"]) == 256
+    assert "embeds" not in undone({"content": "**Memory saved**", "components": rows}, "en")
 
 
 async def test_a_card_is_drawn_changed_and_found(discord: LoopbackDiscord) -> None:

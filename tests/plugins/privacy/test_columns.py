@@ -27,6 +27,10 @@ EMPTIED: Final = {
     "link_requests.other_account_id": "account",
     "link_tries.account_id": "account",
     "memory_events.actor_account_id": "account",
+    "message_proxy_choices.account_id": "account",
+    "message_proxy_expectations.account_id": "account",
+    "message_proxy_message_index.account_id": "account",
+    "message_proxy_namespace_accounts.account_id": "account",
     "messages.account_id": "account",
     "messages.user_id": "user",
     "names.account_id": "account",
@@ -48,6 +52,9 @@ KEPT: Final = {
     "accounts.username": "emptied with the account's names",
     "directory_changes.account_id": "that names went, so that other processes drop them",
     "erasures.account_id": "the receipt",
+    "external_identities.user_id": "a proxied identity: forgotten by itself, as its hosts wish",
+    "message_proxy_identities.user_id": "the same",
+    "message_proxy_message_index.user_id": "the same; the row goes with the account that said it",
     "memory_events.owner_id": "that something happened to a memory, without its content",
     "owner_revisions.owner": "what makes caches stale",
     "server_blacklist.account_id": "protects the person",
@@ -77,7 +84,7 @@ async def columns(agent: Agent) -> set[str]:
 
 @pytest.fixture
 def all_plugins() -> dict[str, Any]:
-    names = ("memory", "privacy", "documents", "lorebook", "presets")
+    names = ("memory", "privacy", "message_proxy", "bio_seeding", "documents", "lorebook", "presets")
     return {**SETTINGS, "plugins": {name: {"enabled": True} for name in names}}
 
 

@@ -52,6 +52,29 @@ async def test_a_lorebook_is_filled_in_a_form_and_removed_with_a_button(garden: 
     assert await offered(garden, "lorebook show", "target", "") == []
 
 
+async def test_a_field_of_a_lorebook_is_changed_in_a_form_that_holds_it(garden: Garden) -> None:
+    form = (await garden.run("lorebook add", book="Harbour", keys="ship, boat")).modal
+    number = (await garden.discord.submit(form, {"content": "The ship is red."})).text.split()[2]
+
+    async def changed(target: str, field: str, held: str, value: str) -> str:
+        form = (await garden.run("lorebook edit", target=target, field=field)).modal
+        assert form.components[0]["component"].get("value", "") == held, field
+        return (await garden.discord.submit(form, {"value": value})).text
+
+    assert await changed(number, "content", "The ship is red.", "The ship is blue.") == (
+        f"Changed entry {number} of “Harbour”."
+    )
+    assert "The ship is blue." in (await garden.run("lorebook show", target=number)).text
+    await changed(number, "keys", "ship, boat", "ship")
+    await changed(number, "enabled", "on", "off")
+    await changed(number, "whole-words", "default", "on")
+    assert await changed("Harbour", "budget", "default", "500") == "Changed the lorebook “Harbour”."
+    await changed("Harbour", "budget", "500", "default")
+    await changed("Harbour", "persona", "all", "all")
+    await changed("Harbour", "channels", "all", "here")
+    assert "no entry 999999" in await changed("999999", "content", "", "x")
+
+
 async def test_long_lists_of_entries_have_pages(garden: Garden) -> None:
     entries = {str(at): {"uid": at, "key": [f"key{at}"], "content": f"fact {at}"} for at in range(30)}
     file = Upload("sea.json", json.dumps({"entries": entries}).encode(), "application/json")

@@ -129,5 +129,6 @@ async def test_the_buttons_of_a_notice_edit_and_undo(discord: LoopbackDiscord, d
         assert (edited.text, edited.ephemeral) == ("Memory 1 says now: the gate is blue", True)
         changed = await discord.press(made.ben, notice, buttons["Undo"])
         assert "Somebody has changed memory 1" in changed.text
+        assert [one.components for one in discord.messages(made.general) if one.id == notice.id] != [()]  # still there
         removed = await made.run("memories remove", ids="1")
         assert removed.text.startswith("1 memory removed: 1.")

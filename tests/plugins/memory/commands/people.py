@@ -5,6 +5,7 @@ from typing import Any
 from agent.commands import Command, CommandReply, Invocation
 from agent.confirmations import Confirmations
 from agent.personas.repository import Personas
+from agent.plugin_host import PluginHost
 from agent.privacy.audit import Audit
 from agent.settings.model import AgentSettings
 from plugins.memory.commands import Desk, memory_commands
@@ -34,6 +35,7 @@ class Counter:
             privacy=stage.privacy,
             finder=Finder(stage.search, stage.embedder),
             people=stage.people,
+            hooks=PluginHost(),
         )
 
     @property
