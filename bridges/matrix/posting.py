@@ -27,7 +27,6 @@ log = logs.get_logger(__name__)
 
 TRY_AGAIN: Final = 5.0
 """Seconds after which what failed on the homeserver's side is tried again."""
-_GONE: Final = frozenset({"M_NOT_FOUND"})
 _TYPING: Final = 30_000
 """Milliseconds for which it is shown that an answer is being written."""
 
@@ -127,7 +126,7 @@ class Posting:
                 path = room_path(room_id, "redact", each, transaction_of(each, "redact"))
                 await self._client.call("PUT", path, {})
         except MatrixError as error:
-            if error.code in _GONE or (error.status == 400 and not event_id.startswith("$")):  # noqa: PLR2004 - HTTP's
+            if error.status == 404 or (error.status == 400 and not event_id.startswith("$")):  # noqa: PLR2004 - HTTP's
                 return False
             raise
         return True

@@ -76,6 +76,8 @@ class Syncing:
         self._take_state(answer, is_first=True)
         await self._settle()
         await self._encryption.maintain()
+        if self._is_new:  # nothing of it was said to the agent
+            await self._note(text(answer.get("next_batch")))
         self._task = asyncio.create_task(self._run(answer), name="matrix sync")
 
     async def stop(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.app import Agent
+from agent.bridge import Bridge
 from agent.events import Author
 from agent.identity.keys import ParticipantKind
 from agent.places import ChannelRef, ServerKind, ServerRef
@@ -32,7 +33,7 @@ def settings_of(synapse: Synapse, account: Person, **options: Any) -> MatrixSett
 class MatrixWorld:
     """A room with its owner, ana, and the agent in it (`agent.testing.worlds.FullWorld`)."""
 
-    bridge: MatrixBridge
+    bridge: Bridge
     server: ServerRef
     channel: ChannelRef
     person: Author
@@ -45,7 +46,7 @@ class MatrixWorld:
         self.account = await self.synapse.person("isthmus")
         self.owner = await self.synapse.person("owner")
         self.ana = await self.synapse.person("ana")
-        self.bridge = MatrixBridge(settings_of(self.synapse, self.account, **options))
+        self.bridge = self.matrix = MatrixBridge(settings_of(self.synapse, self.account, **options))
         self.room = await self.owner.create_room(name)
         for each in (self.ana, self.account):
             await self.owner.invite(self.room, each.user_id)
@@ -72,8 +73,8 @@ class MatrixWorld:
 
     async def again(self) -> None:
         last = (await self.ana.messages(self.room))[-1]
-        assert self.bridge._parts is not None
-        await self.bridge._parts.syncing._one(self.room, last)
+        assert self.matrix._parts is not None
+        await self.matrix._parts.syncing._one(self.room, last)
 
     async def edit(self, message_id: str, text: str) -> None:
         await self.ana.edit(self.room, message_id, text)
