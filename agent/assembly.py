@@ -43,7 +43,7 @@ from agent.store.notices import WithdrawalRows
 from agent.store.outbox import OutboxRows
 from agent.store.pool import Store, server_for
 from agent.tool_registry import ToolRegistry
-from agent.turn.admission import Addressing, Cooldowns
+from agent.turn.admission import Addressing, Cooldowns, Quotas
 from agent.turn.flow import Flow
 from agent.turn.loop_values import LoopLimits
 from agent.turn.queue import ConversationQueue
@@ -167,6 +167,7 @@ async def assemble(
         sender=sender,
         refusals=Refusals(core.settings.locale),
         cooldowns=Cooldowns(timedelta(seconds=core.settings.limits.cooldown_seconds)),
+        quotas=Quotas(core.settings.limits.daily_answers),
         addressing=addressing(core.settings),
         corrections=Corrections(
             inbound, outbox, sender, queue, core.clock, by_platform, core.settings.limits.max_message_chars

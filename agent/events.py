@@ -59,6 +59,8 @@ class Reply:
     """Who said it, where the bridge knows."""
     text: str = ""
     """What it said, where the bridge knows: it is quoted when it does not stand in the history."""
+    attachments: tuple[Attachment, ...] = ()
+    """What came with it, where the bridge knows: its pictures are shown to models that take them."""
 
 
 @dataclass(frozen=True, slots=True)

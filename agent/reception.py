@@ -19,7 +19,7 @@ from agent.seen_channels import SeenChannels
 from agent.store.errors import StoreError
 from agent.text import clean, clip, one_line
 from agent.tools import TurnLost
-from agent.turn.admission import Addressing, Admitted, Cooldowns, Declined, Reason, decide
+from agent.turn.admission import Addressing, Admitted, Cooldowns, Declined, Quotas, Reason, decide
 from agent.turn.job import Job
 from agent.turn.refusals import Refusals, refusal_message
 from agent.turn.values import Outcome
@@ -88,6 +88,7 @@ class Reception:
     sender: Sender
     refusals: Refusals
     cooldowns: Cooldowns
+    quotas: Quotas
     addressing: Addressing
     corrections: Corrections
     withdrawals: Withdrawals
@@ -210,13 +211,13 @@ class Reception:
     async def _admit(self, said: Said, decision: Admitted) -> None:
         """Queue an admitted message, unless the account or the server has had enough for now."""
         job = _job(said, decision)
-        may_begin = said.event.corrects is not None or self.cooldowns.admits(
-            job.account.account_id, self.core.clock.now()
-        )
-        if not may_begin:
+        is_again, account_id, now = said.event.corrects is not None, job.account.account_id, self.core.clock.now()
+        if not is_again and not self.cooldowns.admits(account_id, now):
             await self._refuse(job, Reason.COOLDOWN)
         elif await self._is_spent(job):
             await self._refuse(job, Reason.SPENT)
+        elif not is_again and not self.quotas.admits(account_id, now):
+            await self._refuse(job, Reason.QUOTA)
         else:
             self._enqueue(job)
 

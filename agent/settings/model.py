@@ -93,6 +93,8 @@ class LimitSettings(Section):
     """Messages that wait in one conversation; the next one is refused calmly."""
     cooldown_seconds: float = Field(default=0.0, ge=0)
     """Seconds between two answers to one account; 0 is no cooldown."""
+    daily_answers: int | None = Field(default=None, ge=1)
+    """Answers that one account gets a day (UTC), counted since the start; left out: no cap."""
     daily_spend: float | None = Field(default=None, ge=0)
     """What one server may cost a day (UTC), in the unit of `[agent.costs]`; left out: no cap."""
 

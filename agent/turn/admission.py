@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ class Reason(StrEnum):
     EMPTY = "empty"
     NOT_ADDRESSED = "not_addressed"
     COOLDOWN = "cooldown"
+    QUOTA = "quota"
     SPENT = "spent"
     QUEUE_FULL = "queue_full"
     UNKNOWN_SPEAKER = "unknown_speaker"
@@ -103,6 +105,29 @@ def _by_chance(place: Place, addressing: Addressing, *, is_called: bool) -> Why 
         return Why.TRIGGER
     here = {place.channel.ref.external_id, place.channel.ref.parent_external_id}
     return Why.AUTO if any(f"{place.platform}:{channel}" in addressing.auto_channels for channel in here) else None
+
+
+@dataclass(slots=True)
+class Quotas:
+    """How many answers each account got today (UTC)."""
+
+    most: int | None
+    """Answers a day; None: any number."""
+    _day: date | None = None
+    _given: Counter[int] = field(default_factory=Counter)
+
+    def admits(self, account_id: int, now: datetime) -> bool:
+        """Tell whether the account may be answered once more today; if so, that is counted."""
+        if self.most is None:
+            return True
+        today = now.astimezone(UTC).date()
+        if today != self._day:
+            self._day = today
+            self._given.clear()
+        if self._given[account_id] >= self.most:
+            return False
+        self._given[account_id] += 1
+        return True
 
 
 @dataclass(slots=True)

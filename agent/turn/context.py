@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from agent.bridge import HistoryMessage
     from agent.contracts.people import Account, Participant
-    from agent.events import Attachment
+    from agent.events import Attachment, Reply
     from agent.models.embeddings import Embedder
     from agent.plugin_host import PluginHost
     from agent.privacy.hidden import Hidden
@@ -163,11 +163,16 @@ def _answered(turn: Turn) -> str | None:
     found = next((said.text for said in turn.history if said.message_id == reply.message_id), None)
     if found is not None or not reply.text:
         return found
+    return reply.text if may_quote(turn, reply) else None
+
+
+def may_quote(turn: Turn, reply: Reply) -> bool:
+    """Tell whether the model may be shown what a message answers, when that does not stand in the history."""
     author = reply.author.key if reply.author else None
-    may_quote = any(  # when it was said is not known, so nothing is quoted of somebody who was forgotten
+    # When it was said is not known, so nothing is quoted of somebody who was forgotten.
+    return reply.to_agent or any(
         one.account.key == author and one.account.forgotten_before is None for one in turn.participants
     )
-    return reply.text if reply.to_agent or may_quote else None
 
 
 def core_items(turn: Turn, message_limit: int) -> list[ContextItem]:

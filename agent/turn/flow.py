@@ -23,7 +23,7 @@ from agent.store.notices import WITHDRAWN
 from agent.tools import ToolContext, TurnLost
 from agent.trace import Trace, TraceKind
 from agent.turn.checkpoints import TurnLedger
-from agent.turn.context import build_prompt
+from agent.turn.context import build_prompt, may_quote
 from agent.turn.delivery import answer
 from agent.turn.images import images_of
 from agent.turn.loop import run_loop
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agent.bridge import Bridge, OutgoingMessage
     from agent.contracts.context import Prompt
     from agent.core import Core
-    from agent.events import MessageCreated
+    from agent.events import Attachment, MessageCreated
     from agent.models.chat import ChatModel
     from agent.notices import NoticeRule
     from agent.sender import Sender
@@ -146,9 +146,7 @@ class Flow:
         """Add the pictures of the message and of the one that it answers, for a model that takes them."""
         if not self.model.takes_images:
             return prompt
-        answered = turn.event.reply.message_id if turn.event.reply else None
-        earlier = [file for said in turn.history if said.message_id == answered for file in said.attachments]
-        files = (*turn.event.attachments, *earlier)
+        files = (*turn.event.attachments, *_answered_files(turn))
         return replace(prompt, images=await images_of(files, self.bridges[turn.event.platform]))
 
     def context(self, turn: Turn, name: str, effect: Effect) -> ToolContext:
@@ -261,6 +259,17 @@ class Flow:
             yield
         finally:
             task.cancel()
+
+
+def _answered_files(turn: Turn) -> Sequence[Attachment]:
+    """Return what came with the message that is answered: from the history, else as the bridge has it, if it may be."""
+    reply = turn.event.reply
+    if reply is None:
+        return ()
+    found = next((said.attachments for said in turn.history if said.message_id == reply.message_id), None)
+    if found is not None:
+        return found
+    return reply.attachments if may_quote(turn, reply) else ()
 
 
 async def _keep_typing(bridge: Bridge, turn: Turn) -> None:

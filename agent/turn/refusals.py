@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 AGAIN_AFTER: Final = {
     Reason.COOLDOWN: timedelta(minutes=1),
     Reason.QUEUE_FULL: timedelta(minutes=1),
+    Reason.QUOTA: timedelta(hours=6),
     Reason.SPENT: timedelta(hours=6),
 }
 """How long the same sentence is not said again to the same account or server."""
@@ -34,7 +35,7 @@ class Refusals:
         pause = AGAIN_AFTER.get(reason)
         if pause is None:
             return None
-        about = job.account.account_id if reason is Reason.COOLDOWN else job.place.channel.channel_id
+        about = job.account.account_id if reason in {Reason.COOLDOWN, Reason.QUOTA} else job.place.channel.channel_id
         if now < self._silent_until.get((reason, about), now):
             return None
         if len(self._silent_until) >= MOST_KEPT:
@@ -46,6 +47,8 @@ class Refusals:
         match reason:
             case Reason.COOLDOWN:
                 return translate(self._locale, "One at a time, please: I answer you again in a moment.")
+            case Reason.QUOTA:
+                return translate(self._locale, "That is as much as I answer one person in a day. I am back tomorrow.")
             case Reason.SPENT:
                 return translate(self._locale, "This server has used up what it may cost today. I am back tomorrow.")
             case _:

@@ -47,7 +47,7 @@ def described(message: Payload) -> Described:
         *([f"components: {components}"] if components else []),
         *_forwarded(message.get("message_snapshots") or ()),
     ]
-    files = tuple(_attachments(message))
+    files = (*_attachments(message), *_forwarded_files(message.get("message_snapshots") or ()))
     return Described(text, files, tuple(_cut(extra) for extra in extras[:MOST_EXTRAS]))
 
 
@@ -76,8 +76,13 @@ def _poll(poll: Payload) -> str:
 def _forwarded(snapshots: Sequence[Payload]) -> Iterator[str]:
     for snapshot in snapshots:
         inner = described(snapshot.get("message") or {})
-        names = [f"file {file.name}" for file in inner.attachments]
-        yield "forwarded: " + "\n".join(_texts(inner.text, *names, *inner.extras))
+        yield "forwarded: " + "\n".join(_texts(inner.text, *inner.extras))
+
+
+def _forwarded_files(snapshots: Sequence[Payload]) -> Iterator[Attachment]:
+    """Yield the files of forwarded messages: they can be loaded, and pictures be seen, as if they were its own."""
+    for snapshot in snapshots:
+        yield from described(snapshot.get("message") or {}).attachments
 
 
 def _component_texts(components: Iterable[Payload], depth: int) -> Iterator[str]:

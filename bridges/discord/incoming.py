@@ -179,11 +179,13 @@ class Incoming:
         if not answered:
             return Reply(message_id, message_id in own, own.get(message_id), others.get(message_id))
         answered = {**answered, "guild_id": message.get("guild_id")}
-        text = described(answered).text
+        said = described(answered)
         if message_id in others:
-            return Reply(message_id, author=others[message_id], text=bare(text)[0])
+            text = bare(said.text)[0]
+            return Reply(message_id, author=others[message_id], text=text, attachments=said.attachments)
         to_agent = message_id in own or self.is_own(answered)
-        return Reply(message_id, to_agent, own.get(message_id), self.author(answered), text)
+        author = self.author(answered)
+        return Reply(message_id, to_agent, own.get(message_id), author, said.text, said.attachments)
 
     async def _edited(self, data: Payload) -> None:
         """Bring an edit; what has no new time of editing is Discord's own doing, as when it adds a preview."""

@@ -47,7 +47,17 @@ def test_commented_keys_of_the_file_show_the_real_defaults(world: World) -> None
     text = (ROOT / "plugins.toml").read_text()
     defaults = world.load().settings
     uncommented = tomllib.loads(re.sub(r"^# (?=(?:\[|[a-z_]+ = ))", "", text, flags=re.MULTILINE))
-    examples = {"base_url", "api_key", "avatar", "prompt", "secret_key", "daily_spend", "costs", "deadlines"}
+    examples = {
+        "base_url",
+        "api_key",
+        "avatar",
+        "prompt",
+        "secret_key",
+        "daily_answers",
+        "daily_spend",
+        "costs",
+        "deadlines",
+    }
     compared = 0
     for section in ("agent", "database", "logging", "metrics"):
         model = getattr(defaults, section)

@@ -7,7 +7,7 @@ import pytest
 from agent.contracts.people import PrivacyLevel
 from agent.events import MessageCreated, Reply
 from agent.places import Place, ServerKind
-from agent.turn.admission import Addressing, Admitted, Cooldowns, Declined, Reason, decide
+from agent.turn.admission import Addressing, Admitted, Cooldowns, Declined, Quotas, Reason, decide
 from agent.turn.values import Why
 from tests.agent.turn.builders import NOW, a_message, a_persona, a_place, an_account
 
@@ -63,6 +63,14 @@ def test_a_cooldown_counts_from_the_last_answer() -> None:
     assert not cooldowns.admits(1, NOW + timedelta(seconds=9))
     assert cooldowns.admits(2, NOW + timedelta(seconds=9))
     assert cooldowns.admits(1, NOW + timedelta(seconds=10))
+
+
+def test_a_quota_is_of_an_account_and_of_a_day() -> None:
+    quotas = Quotas(2)
+    assert [quotas.admits(1, NOW) for _ in range(3)] == [True, True, False]
+    assert quotas.admits(2, NOW)
+    assert quotas.admits(1, NOW + timedelta(days=1))
+    assert all(Quotas(None).admits(1, NOW) for _ in range(1_000))
 
 
 def test_no_cooldown_admits_always() -> None:

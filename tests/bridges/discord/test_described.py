@@ -24,7 +24,8 @@ NEWS = {
 }
 LINK = {"type": "link", "title": "X", "url": "https://x", "description": "long"}
 POLL = {"question": {"text": "Tea?"}, "answers": [{"poll_media": {"text": "Yes"}}, {"poll_media": {"text": "No"}}]}
-FORWARDED = [{"message": {"content": "old news", "attachments": [{"id": "1", "filename": "a.png", "size": 3}]}}]
+FORWARDED = [{"message": {"content": "old news", "attachments": [PICTURE]}}]
+FILES = (Attachment("a.png", "image/png", 3, "https://cdn/a.png"),)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ FORWARDED = [{"message": {"content": "old news", "attachments": [{"id": "1", "fi
         ({"content": "", "poll": POLL}, Described("", (), ("poll: Tea?\n- Yes\n- No",))),
         ({"content": "", "components": V2}, Described("-# Replying to Ana\nHello")),
         ({"content": "hi", "components": V2}, Described("hi", (), ("components: -# Replying to Ana\nHello",))),
-        ({"content": "", "message_snapshots": FORWARDED}, Described("", (), ("forwarded: old news\nfile a.png",))),
+        ({"content": "", "message_snapshots": FORWARDED}, Described("", FILES, ("forwarded: old news",))),
         ({"content": "", "message_snapshots": [{}]}, Described("", (), ("forwarded: ",))),
     ],
 )
