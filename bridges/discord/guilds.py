@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
@@ -11,8 +12,10 @@ from cachetools import LRUCache, TTLCache
 
 from agent import logs
 from agent.places import ServerKind
+from bridges.discord.described import Described, described
 from bridges.discord.places import channel_of, direct_channel, direct_server, server_of
 from bridges.discord.rights import may_manage
+from bridges.discord.wording import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -100,6 +103,12 @@ class Guilds:
         guild = self._guild(message)
         role = guild.self_role if guild is not None else None
         return role is not None and str(role.id) in (message.get("mention_roles") or ())
+
+    def described(self, message: Mapping[str, Any]) -> Described:
+        """Return what a message says and what came with it, with the names of channels and emojis."""
+        said, guild = described(message), self._guild(message)
+        extras = tuple(in_words(extra, guild) for extra in said.extras)
+        return replace(said, text=in_words(said.text, guild), extras=extras)
 
     def can_manage(self, message: Mapping[str, Any]) -> bool:
         """Tell whether the author of a message manages its guild; in a direct message everybody does."""

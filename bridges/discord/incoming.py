@@ -13,7 +13,6 @@ from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import ServerKind
 from agent.store.errors import StoreError
 from bridges.discord.bodies import bare
-from bridges.discord.described import described
 from bridges.discord.early import Early, moment_of
 from bridges.discord.people import author_of, guest_of, key_of, shown_name
 from bridges.discord.places import PLATFORM
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from agent.clock import Clock
     from agent.events import Author
     from agent.places import ChannelRef, ServerRef
+    from bridges.discord.described import Described
     from bridges.discord.lanes import Lanes
 
 log = logs.get_logger(__name__)
@@ -61,6 +61,10 @@ class World(Protocol):
 
     def mentions_agent(self, message: Payload) -> bool:
         """Tell whether a message mentions the agent, by its account or by the role that it alone has."""
+        ...
+
+    def described(self, message: Payload) -> Described:
+        """Return what a message says and what came with it."""
         ...
 
     def can_manage(self, message: Payload) -> bool:
@@ -124,7 +128,7 @@ class Incoming:
         if (place := await self._world.place(*_where(message), author)) is None:
             log.warning("place_unknown", channel=message["channel_id"])
             return
-        said = described(message)
+        said = self._world.described(message)
         await self._bring(
             MessageCreated(
                 PLATFORM,
@@ -159,6 +163,10 @@ class Incoming:
     def _is_allowed(self, author: Author) -> bool:
         return self._world.is_allowed_bot(author.external_id)
 
+    def described(self, message: Payload) -> Described:
+        """Return what a message says and what came with it."""
+        return self._world.described(message)
+
     def is_own(self, message: Payload) -> bool:
         """Tell whether the agent wrote a message, by its account or through one of its webhooks."""
         webhook_id = message.get("webhook_id")
@@ -179,7 +187,7 @@ class Incoming:
         if not answered:
             return Reply(message_id, message_id in own, own.get(message_id), others.get(message_id))
         answered = {**answered, "guild_id": message.get("guild_id")}
-        said = described(answered)
+        said = self._world.described(answered)
         if message_id in others:
             text = bare(said.text)[0]
             return Reply(message_id, author=others[message_id], text=text, attachments=said.attachments)
@@ -199,7 +207,7 @@ class Incoming:
         if (place := await self._world.place(*_where(data), author)) is None:
             return
         event_id = f"edit:{data['id']}:{edited}"
-        said, moment = described(data), datetime.fromisoformat(edited)
+        said, moment = self._world.described(data), datetime.fromisoformat(edited)
         await self._bring(
             MessageEdited(
                 PLATFORM,

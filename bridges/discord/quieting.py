@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from typing import Final
 
 from nextcord import VoiceClient
@@ -20,6 +21,7 @@ _SAID_ELSEWHERE: Final = (
 )
 """What the bridge says itself where it matters, with the channel and the way out, or what is nothing to do about."""
 _RECONNECTS: Final = "Attempting a reconnect"
+_NOT_BEGUN: Final = "Failed to connect for shard_id"
 _LOGGERS: Final = ("nextcord.http", "nextcord.shard")
 
 
@@ -33,6 +35,9 @@ class Quiet(logging.Filter):
             error = record.exc_info[1] if record.exc_info else None
             shard, seconds = record.args if isinstance(record.args, tuple) else (None, None)
             log.warning("gateway_lost", shard=shard, reason=type(error).__name__, seconds=_rounded(seconds))
+            return False
+        if text.startswith(_NOT_BEGUN):
+            log.warning("gateway_not_reached", reason=type(sys.exception()).__name__)
             return False
         return not any(words in text for words in _SAID_ELSEWHERE)
 

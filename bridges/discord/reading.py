@@ -9,7 +9,6 @@ import aiohttp
 from agent.bridge import HistoryMessage
 from agent.files import FileRefused, too_large
 from bridges.discord.bodies import bare
-from bridges.discord.described import described
 from bridges.discord.early import moment_of
 from bridges.discord.incoming import SAID
 from bridges.discord.places import PLATFORM
@@ -67,7 +66,7 @@ class Reading:
         return tuple(each for each in history if each.text or each.attachments or each.extras)
 
     def _read(self, message: Mapping[str, Any], *, is_own: bool, other: Author | None) -> HistoryMessage:
-        content = described(message)
+        content = self._incoming.described(message)
         answered = (message.get("message_reference") or {}).get("message_id")
         text, from_agent = content.text, is_own or (other is None and self._incoming.is_own(message))
         if from_agent or other is not None:

@@ -47,6 +47,24 @@ async def test_a_message_its_edit_and_its_deletion(discord: LoopbackDiscord) -> 
         assert (deleted.message_id, deleted.channel, deleted.server) == (str(said.id), created.channel, created.server)
 
 
+async def test_channels_and_emojis_are_told_by_name_and_hidden_channels_never(discord: LoopbackDiscord) -> None:
+    guild = discord.guild("Garden")
+    mara, general = guild.member("mara"), guild.channel("general")
+    hidden = guild.channel("surprise", rules={guild.everyone: (Permission(0), Permission.VIEW_CHANNEL)})
+    plans = guild.thread(general, "plans", mara)
+    text = f"<#{general.id}> <#{plans.id}> <#{hidden.id}> <#123456789012345678> <:tea:123456789012345678> <@{mara.id}>"
+    told = f"#general #plans <#{hidden.id}> <#123456789012345678> :tea: <@{mara.id}>"
+    async with heard(discord) as host:
+        said = discord.say(mara, general, text)
+        assert (await host.next(MessageCreated)).text == told
+        discord.edit(said, f"look: {text}")
+        assert (await host.next(MessageEdited)).text == f"look: {told}"
+        discord.say(mara, general, "this", reply_to=said)
+        reply = (await host.next(MessageCreated)).reply
+        assert reply is not None
+        assert reply.text == f"look: {told}"
+
+
 async def test_messages_deleted_at_once_are_told_one_by_one(discord: LoopbackDiscord) -> None:
     guild = discord.guild()
     mara, general = guild.member("mara"), guild.channel("general")
