@@ -50,7 +50,7 @@ class MessageProxySettings(Section):
     """Seconds that a message of somebody who uses a service waits for its repost."""
     lookup_seconds: float = Field(default=5.0, gt=0, le=20)
     """Seconds that finding out who said a message may take, with every repetition."""
-    requests_per_second: float = Field(default=8.0, gt=0, le=8)
+    requests_per_second: int = Field(default=8, ge=1, le=8)
     """Requests to one address; the services refuse more than ten."""
     pluralkit_token: Secret | None = None
     """For the official PluralKit; it raises no limit, and without one everything works."""

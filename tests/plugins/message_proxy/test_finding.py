@@ -74,7 +74,7 @@ class Script:
 def finder(*answers: Lookup, takes: float = 0.0, budget: float = 5.0) -> tuple[Finder, Script, Time]:
     time = Time()
     script = Script(time, list(answers), takes=takes)
-    pace = Pace(8.0, time.monotonic, time.sleep)
+    pace = Pace(8, time.monotonic, time.sleep)
     return Finder(script, pace, budget=budget, monotonic=time.monotonic, sleep=time.sleep), script, time
 
 
