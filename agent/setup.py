@@ -16,7 +16,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 SECRETS: Final = "secrets"
 """The folder in the data directory that holds what was asked for."""
@@ -31,6 +31,14 @@ class Dialogue(Protocol):
 
     def say(self, text: str) -> None:
         """Show a line."""
+        ...
+
+    def ask(self, question: str) -> str:
+        """Return what is typed.
+
+        Raises:
+            EOFError: there is nobody.
+        """
         ...
 
     def ask_secret(self, question: str) -> str:
@@ -80,8 +88,8 @@ class Setup:
             ) from None
         return f"file:{path}"
 
-    def write(self, values: Mapping[str, Any]) -> None:
-        """Set keys of the bridge's section, and the options; everything else in the file stays as it is.
+    def write(self, values: Mapping[str, Any], *, leaving: Collection[str] = ()) -> None:
+        """Set keys of the bridge's section, and the options but for those named; everything else stays as it is.
 
         Raises:
             SetupFailed: the file cannot be read or written.
@@ -93,7 +101,8 @@ class Setup:
         if self.bridge not in bridges:
             bridges[self.bridge] = tomlkit.table()
         for key, value in {**self.options, **values}.items():
-            bridges[self.bridge][key] = value
+            if key not in leaving:
+                bridges[self.bridge][key] = value
         try:
             mode = self.config.stat().st_mode & 0o777 if self.config.exists() else 0o644
             self.config.parent.mkdir(parents=True, exist_ok=True)

@@ -75,6 +75,16 @@ class Terminal:
         """Show a line."""
         print_line(printable(text))
 
+    def ask(self, question: str) -> str:
+        """Return what is typed; without a terminal the next line of standard input.
+
+        Raises:
+            EOFError: there is nobody.
+        """
+        if sys.stdin is not None and sys.stdin.isatty():
+            return input(question)
+        return self._line()
+
     def ask_secret(self, question: str) -> str:
         """Return what is typed, which is not shown; without a terminal the next line of standard input.
 
@@ -84,6 +94,10 @@ class Terminal:
         if sys.stdin is not None and sys.stdin.isatty():
             sys.stdout.flush()
             return getpass.getpass(question)
+        return self._line()
+
+    @staticmethod
+    def _line() -> str:
         line = "" if sys.stdin is None else sys.stdin.readline()
         if not line:
             raise EOFError

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from agent.settings import Section
+from agent.settings.model import Texts
 from agent.settings.secrets import Secret
 
 API_BASE = "https://discord.com/api/v10"
@@ -35,7 +36,7 @@ class DiscordSettings(Section):
     """Whether it knows who is in a server before they speak."""
     status: Annotated[str, Field(max_length=128)] = ""
     """What its presence says; empty: nothing."""
-    allowed_bots: tuple[str, ...] = ()
+    allowed_bots: Texts = ()
     """Ids of bots and webhooks that are answered like people."""
     ready_seconds: float = Field(default=2.0, ge=0, le=60)
     """Seconds of silence after which the list of servers counts as complete."""

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
     from agent.bridge import BridgeHost, SentMessage
     from agent.events import Attachment
+    from agent.hookspecs import Health
     from agent.places import ChannelRef, ServerRef
+    from agent.setup import Setup
 
 log = logs.get_logger(__name__)
 
@@ -70,6 +72,23 @@ class MatrixBridge:
             settings.message_limit, has_idempotency_key=True, length_unit="bytes", card_limit=CARD_LIMIT
         )
         self._parts: _Parts | None = None
+
+    @staticmethod
+    def setup(setup: Setup) -> None:
+        """Ask for the account, and write what the agent needs (`isthmus setup matrix`).
+
+        Raises:
+            agent.setup.SetupFailed: with the way out.
+        """
+        from bridges.matrix.setting_up import set_up
+
+        set_up(setup)
+
+    async def health(self) -> Sequence[Health]:
+        """Return whether the homeserver answers (`isthmus doctor`)."""
+        from bridges.matrix.checking import health
+
+        return await health(self.settings)
 
     def identity(self) -> str:
         """Return the account: two processes on one account would answer everything twice."""

@@ -9,9 +9,10 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from agent.settings import Section
+from agent.settings.model import Texts
 from agent.settings.secrets import Secret
 
-_USER: Final = re.compile(r"@[^:\x00\s]{1,200}:[^\s/]{1,200}")
+USER: Final = re.compile(r"@[^:\x00\s]{1,200}:[^\s/]{1,200}")
 
 
 def _address(address: str) -> str:
@@ -22,7 +23,7 @@ def _address(address: str) -> str:
 
 
 def _user(user: str) -> str:
-    if not _USER.fullmatch(user):
+    if not USER.fullmatch(user):
         raise ValueError("expected a whole Matrix id such as @isthmus:example.org")
     return user
 
@@ -32,11 +33,11 @@ class Invitations(Section):
 
     everybody: bool = False
     """Whether every invitation is accepted."""
-    servers: tuple[str, ...] = ()
+    servers: Texts = ()
     """Homeservers whose people may invite the agent, as in `example.org`."""
-    people: tuple[str, ...] = ()
+    people: Texts = ()
     """People who may invite it, as in `@ana:example.org`."""
-    rooms: tuple[str, ...] = ()
+    rooms: Texts = ()
     """Ids of rooms and spaces that it joins, whoever invites it."""
 
 
@@ -56,13 +57,13 @@ class MatrixSettings(Section):
     invitations: Invitations = Invitations()
     encryption: bool = True
     """Whether it takes part in encrypted rooms."""
-    store: Path | None = None
+    store: Annotated[Path | None, Field(strict=False)] = None
     """The directory of its encryption keys; by default below the data directory."""
     command_prefix: Annotated[str, Field(min_length=1, max_length=3)] = "!"
     """What a command begins with, as in `!memories list`."""
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}([_-][A-Za-z]+)?$")] = "en"
     """In which language it explains commands and says why it cannot read or join something."""
-    allowed_bots: tuple[str, ...] = ()
+    allowed_bots: Texts = ()
     """People whose notices are answered like messages."""
     message_limit: int = Field(default=16_000, ge=1_000, le=20_000)
     """Bytes of one message; longer answers are split."""
