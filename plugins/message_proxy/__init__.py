@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from agent import logs
 from agent.hookspecs import Attribution, Health, hookimpl
 from agent.identity.keys import ParticipantKind
+from agent.store.errors import StoreError
 from plugins.message_proxy.settings import MessageProxySettings
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from plugins.message_proxy.finding import Finder
     from plugins.message_proxy.services import Approved
 
+_log = logs.get_logger("plugins.message_proxy")
 SWEEP_EVERY: Final = 300.0
 """Seconds between two looks at what is too old, and at what other processes have changed."""
 
@@ -189,8 +192,16 @@ class MessageProxyPlugin:
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(SWEEP_EVERY)
-            await self._core.store.retrying(lambda: self.repository.sweep(self._core.clock.now()))
-            await self._core.store.retrying(self.watching.load)
+            try:
+                await self.sweep()
+            except StoreError as error:
+                _log.warning("sweep_put_off", reason=str(error))
+
+    async def sweep(self) -> None:
+        """Forget what is too old, hear what other processes have changed, and ask about hosts again."""
+        await self.repository.sweep(self._core.clock.now())
+        await self.watching.load()
+        await self.choosing.check_hosts()
 
 
 CHOICES: Final = "message_proxy:choices"

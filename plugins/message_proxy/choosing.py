@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
 
 from agent import logs
 from agent.confirmations import Answer
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from plugins.message_proxy.repository import ProxyRepository
     from plugins.message_proxy.values import Instance
     from plugins.message_proxy.watching import Watching
+
+CHECKED_EVERY: Final = timedelta(days=1)
+MOST_CHECKED: Final = 20
+"""Hosts that are asked about at once."""
 
 log = logs.get_logger("plugins.message_proxy")
 
@@ -75,6 +80,14 @@ class Choosing:
             log.info("system_not_known", reason=system.reason)
             return
         await self.registrar.link(instance_id, system, account_id, self.core.clock.now())
+
+    async def check_hosts(self) -> None:
+        """Ask again which systems some hosts have: who has left one is its host no more."""
+        before = self.core.clock.now() - CHECKED_EVERY
+        for account_id, instance_id, external_id in await self.repository.hosts_to_check(
+            before, list(self.finders), MOST_CHECKED
+        ):
+            await self.probe(account_id, external_id, instance_id)
 
     async def identities(self, account: Account) -> tuple[Speaker, ...]:
         """Return the members that an account hosts."""

@@ -243,3 +243,21 @@ SELECT i.name AS instance, i.service, c.chosen_at FROM message_proxy_choices c
 JOIN message_proxy_instances i USING (instance_id)
 WHERE c.account_id = $1
 ORDER BY i.name;
+
+-- name: known_sender
+-- The account of a sender and the system that it speaks for, where both are known and it is not yet a host of it.
+SELECT a.account_id, n.namespace_id FROM accounts a, message_proxy_namespaces n
+WHERE a.platform = $1 AND a.external_id = $2 AND a.kind = ANY ($3::text[])
+  AND n.instance_id = $4 AND n.namespace_key = $5
+  AND NOT EXISTS (SELECT FROM message_proxy_namespace_accounts h
+                  WHERE h.namespace_id = n.namespace_id AND h.account_id = a.account_id);
+
+-- name: hosts_to_check
+-- Hosts whose system was not asked for since a moment, those that wait longest first.
+SELECT DISTINCT ON (h.account_id, n.instance_id) h.account_id, n.instance_id, a.external_id, h.checked_at
+FROM message_proxy_namespace_accounts h
+JOIN message_proxy_namespaces n USING (namespace_id)
+JOIN accounts a USING (account_id)
+WHERE h.checked_at < $1 AND n.instance_id = ANY ($2::bigint[])
+ORDER BY h.account_id, n.instance_id, h.checked_at
+LIMIT $3;

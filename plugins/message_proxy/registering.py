@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from agent.identity.keys import ParticipantKind
 from agent.store.claims import take_place_of
 from agent.store.queries import load_queries
 from plugins.message_proxy.repository import key_of
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     from agent.events import MessageCreated
     from agent.store.pool import Store
     from agent.tools import Connection
-    from plugins.message_proxy.values import Claim
+    from plugins.message_proxy.values import Claim, Found
 
 QUERIES = load_queries("plugins.message_proxy")
+SENDERS: Final = [kind.value for kind in ParticipantKind if kind.owns_memories]
+"""The kinds of accounts that services name as senders."""
 
 
 class Registrar:
@@ -38,6 +41,15 @@ class Registrar:
                 return await self._register(conn, claim, repost, now)
 
         return await self._store.retrying(write)
+
+    async def note_sender(self, instance_id: int, found: Found, platform: str, now: datetime) -> None:
+        """Keep that somebody whom a service names as a sender is a host, where the system is known here."""
+        async with self._store.connection() as conn:
+            known = await conn.fetchrow(
+                QUERIES["known_sender"], platform, found.sender_id, SENDERS, instance_id, found.system_key
+            )
+        if known is not None:
+            await self.link(instance_id, found.system_key, known["account_id"], now)
 
     async def link(self, instance_id: int, system_key: str | None, account_id: int, now: datetime) -> None:
         """Keep which system an account has by its service's word; None: none."""

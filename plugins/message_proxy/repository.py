@@ -175,6 +175,14 @@ class ProxyRepository:
             for row in rows
         ]
 
+    async def hosts_to_check(
+        self, before: datetime, instance_ids: Sequence[int], most: int
+    ) -> tuple[tuple[int, int, str], ...]:
+        """Return hosts whose system was not asked for lately: account, instance, and the platform's id."""
+        async with self._store.connection() as conn:
+            rows = await conn.fetch(QUERIES["hosts_to_check"], before, list(instance_ids), most)
+        return tuple((row["account_id"], row["instance_id"], row["external_id"]) for row in rows)
+
     async def sweep(self, now: datetime) -> None:
         """Forget what is too old."""
         async with self._store.connection() as conn:

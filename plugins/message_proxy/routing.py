@@ -14,7 +14,7 @@ from agent.hookspecs import Attested, Hold, SpeakerAnswer, Unavailable
 from plugins.message_proxy.counting import count, delayed
 from plugins.message_proxy.repository import speaker_of
 from plugins.message_proxy.rules import is_live, may_have_posted, merged, settle
-from plugins.message_proxy.values import Claim, Known, Outcome
+from plugins.message_proxy.values import Claim, Found, Known, Outcome
 from plugins.message_proxy.watching import Where, where
 
 if TYPE_CHECKING:
@@ -162,7 +162,13 @@ class Routing:
             answers = await asyncio.gather(*(self.finders[each.instance_id].find(event.message_id) for each in wanted))
             lookups: dict[Instance, Lookup] = dict(zip(wanted, answers, strict=True))
             settled = settle(lookups, event, await self.repository.expected(event))
-            return settled if isinstance(settled, Outcome) else await self._attest(settled, event)
+            if not isinstance(settled, Outcome):
+                return await self._attest(settled, event)
+            for instance, found in lookups.items():
+                # Whoever it is: a sender that a service names shares that system, and protects it from now on.
+                if settled is Outcome.UNMATCHED and isinstance(found, Found) and found.message_id == event.message_id:
+                    await self.registrar.note_sender(instance.instance_id, found, event.platform, self.core.clock.now())
+            return settled
         finally:
             self._asking[where(event)] -= 1
             if not self._asking[where(event)]:

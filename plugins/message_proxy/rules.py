@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from agent.events import MessageCreated
+from agent.events import MessageCreated, Reply
 from plugins.message_proxy.values import Claim, Expectation, Failed, Found, Instance, Lookup, Outcome
 
+_LINK: Final = re.compile(r"https://discord\.com/channels/(\d+)/(\d+)/(\d+)")
 LIVE: Final = timedelta(seconds=10)
 """How far an original and its repost may lie apart; by their own times, so that a restart changes nothing."""
 
@@ -91,14 +93,25 @@ def without_content(event: MessageCreated) -> MessageCreated:
     return replace(event, text="", attachments=(), extras=(), reply=reply)
 
 
+def _links(extra: str, event: MessageCreated, reply: Reply) -> bool:
+    """Tell whether the first link of an embed leads to a message of this channel that is answered."""
+    found = _LINK.search(extra) if extra.startswith("embed:") else None
+    where = (event.server.external_id, event.channel.external_id, reply.message_id)
+    return found is not None and found.groups() == where
+
+
 def merged(repost: MessageCreated, original: MessageCreated) -> MessageCreated:
     """Return a repost as the account's own message: its words, and what the original was an answer to.
 
-    The agent was addressed when either says so: services take mentions and replies away.
+    The agent was addressed when either says so: services take mentions and replies away. In the place of a reply they
+    put an embed that links to what is answered; the reply itself is known from the original, so the embed goes.
     """
     reply = original.reply if repost.reply is None else repost.reply
     return replace(
         repost,
+        extras=repost.extras
+        if reply is None
+        else tuple(each for each in repost.extras if not _links(each, repost, reply)),
         author=original.author,
         mentions_agent=repost.mentions_agent or original.mentions_agent,
         mentions=tuple(dict.fromkeys((*repost.mentions, *original.mentions))),

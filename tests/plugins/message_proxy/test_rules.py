@@ -160,6 +160,17 @@ def test_a_repost_keeps_its_words_and_gets_what_its_original_was_an_answer_to() 
     assert merged(result, original) == result
 
 
+def test_the_embed_that_stands_for_a_reply_goes_and_others_stay() -> None:
+    link = "https://discord.com/channels/1/10/50"
+    shown = f"embed: Ana\u2004\u21a9\ufe0f\n**[Reply to:]({link})** what I said, see https://discord.com/channels/9/9/9"
+    other = "embed: Ana \u21a9\ufe0f\n**[Reply to:](https://discord.com/channels/2/10/50)** elsewhere"
+    text = f"poll: {link}"
+    repost = reposted(extras=(shown, other, text))
+    assert merged(repost, said(reply=Reply("50"))).extras == (other, text)
+    assert merged(repost, said(reply=Reply("51"))).extras == (shown, other, text)
+    assert merged(repost, said()).extras == (shown, other, text)
+
+
 def test_nothing_that_was_said_is_kept_of_an_original() -> None:
     reply = Reply("50", text="what somebody said")
     file = Attachment("a.png", "image/png", 3)
