@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 log = logs.get_logger(__name__)
 
-_MOST_WAITING: Final = 200
+MOST_WAITING: Final = 200
 _WAITING: Final = "unread:"
 
 
@@ -119,7 +119,7 @@ class Encryption:
             return False
         self._waiting[event_id] = (room_id, event)
         await self._state.put({_WAITING + event_id: json.dumps({"room": room_id, "event": dict(event)})})
-        while len(self._waiting) > _MOST_WAITING:
+        while len(self._waiting) > MOST_WAITING:
             oldest, _ = self._waiting.popitem(last=False)
             await self._state.remove(_WAITING + oldest)
         whose = (room_id, text(event.get("sender")))

@@ -29,7 +29,7 @@ WAIT: Final = 30.0
 """Seconds that the homeserver waits for something to happen."""
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 30.0
-_MOST_MISSED: Final = 200
+MOST_MISSED: Final = 200
 """Events of one room that are fetched when a sync has left some out."""
 
 
@@ -57,6 +57,7 @@ class Syncing:
         self._reading = reading
         self._since: str | None = None
         self._is_new = False
+        self._is_untold = True
         self._entered: set[str] = set()
         """Rooms that the agent was not in before the sync that is being taken."""
         self._task: asyncio.Task[None] | None = None
@@ -150,9 +151,13 @@ class Syncing:
             self._world.take(room_id, _list(table(table(joined).get("state")).get("events")))
             self._world.take(room_id, (each for each in timeline_of(table(joined)) if "state_key" in each))
         for room_id in table(rooms.get("leave")):
-            self._world.rooms.pop(room_id, None)
+            self._world.leave(room_id)
 
     async def _settle(self) -> None:
+        """Work out what follows from state that has changed, keep it, and tell the core."""
+        if not self._world.touched and not self._is_untold:
+            return
+        self._is_untold = False
         self._world.settle()
         await self._world.keep(self._state)
         await self._watching.tell()
@@ -175,7 +180,7 @@ class Syncing:
         try:
             async for event in self._reading.events(room_id, begin=begin, end=since):
                 found.append(event)
-                if len(found) >= _MOST_MISSED:
+                if len(found) >= MOST_MISSED:
                     log.warning("events_left_out", room=room_id)
                     break
         except (MatrixError, *NETWORK) as error:

@@ -92,14 +92,24 @@ class Watching:
         self._told: dict[str, Told] = {}
 
     async def tell(self) -> None:
-        """Tell what has changed since the last time."""
-        servers = self._world.servers()
+        """Tell what has changed since the last time, of the servers whose rooms have changed."""
+        servers, touched = self._world.servers(), set(self._world.touched)
+        self._world.touched.clear()
+        origins = {self._world.origin(room_id) for room_id in touched}
         for identifier, (server, rooms) in servers.items():
+            told = self._told.get(identifier)
+            if (
+                told is not None
+                and not touched & {room.room_id for room in rooms}
+                and not origins & told.channels.keys()
+            ):
+                continue
+            await asyncio.sleep(0)  # a large room takes its time
             ordered = sorted(rooms, key=lambda room: not room.is_space)
             channels = [self._world.place(room.room_id)[1] for room in ordered if not room.is_space]
             members = members_of(ordered, self._world.agent_id)
             now = Told(server, members, {channel.external_id: channel for channel in channels})
-            for change in changes(self._told.get(identifier), now):
+            for change in changes(told, now):
                 await self._observe(change)
             self._told[identifier] = now
         for identifier in self._told.keys() - servers.keys():

@@ -23,6 +23,8 @@ from bridges.matrix.rules.values import Json, table, texts
 if TYPE_CHECKING:
     from agent.bridge import State
 
+type Place = tuple[ServerRef, ChannelRef]
+
 _SPACE: Final = "space:"
 _ORIGIN: Final = "origin:"
 
@@ -42,6 +44,10 @@ class World:
     """Room to the one whose place it has taken, followed back to the first: under that id the core knows it."""
     news: dict[str, str] = field(default_factory=dict)
     """What must be kept and is not yet."""
+    touched: set[str] = field(default_factory=set)
+    """Rooms whose state has changed since the core was told of them."""
+    known: dict[str, Place] = field(default_factory=dict)
+    """Places that were found, until any state changes."""
 
     async def load(self, state: State) -> None:
         """Read what was decided before this start."""
@@ -59,14 +65,25 @@ class World:
         room = self.rooms.setdefault(room_id, Room(room_id))
         for event in events:
             room.take(event)
+            self.touched.add(room_id)
+            self.known.clear()
         return room
+
+    def leave(self, room_id: str) -> None:
+        """Forget a room that the agent is in no longer."""
+        if self.rooms.pop(room_id, None) is not None:
+            self.touched.add(room_id)
+            self.known.clear()
 
     def mark_direct(self, content: Json) -> None:
         """Take the account's list of direct conversations."""
-        self.direct = {room for rooms in content.values() for room in texts(rooms)}
+        before, self.direct = self.direct, {room for rooms in content.values() for room in texts(rooms)}
+        self.touched |= (before ^ self.direct) & self.rooms.keys()
+        self.known.clear()
 
     def settle(self) -> None:
         """Decide anew what follows from state: which room takes another one's place, and which space a room is in."""
+        self.known.clear()
         for room_id, room in self.rooms.items():
             old = self.rooms.get(room.predecessor)
             if room_id not in self.origins and old is not None and follows(room, old):
@@ -95,12 +112,17 @@ class World:
         """Tell whether a room is a direct conversation."""
         return is_direct(self.rooms[room_id], self.agent_id, is_marked=room_id in self.direct)
 
-    def place(self, room_id: str) -> tuple[ServerRef, ChannelRef]:
+    def place(self, room_id: str) -> Place:
         """Return a room that the agent is in as a server and a channel.
 
         Raises:
             KeyError: the agent is not in it.
         """
+        if room_id not in self.known:
+            self.known[room_id] = self._place(room_id)
+        return self.known[room_id]
+
+    def _place(self, room_id: str) -> Place:
         room, origin = self.rooms[room_id], self.origin(room_id)
         if self.is_direct(room_id):
             return direct_server(room, origin, self.agent_id), direct_channel(origin, partner_name(room, self.agent_id))
@@ -113,7 +135,7 @@ class World:
         visibility = Visibility.RESTRICTED if space is None else visibility_of(room, space)
         return space_server(space_id, space, self.agent_id), ChannelRef(origin, name, visibility)
 
-    def thread(self, room_id: str, root: str, name: str) -> tuple[ServerRef, ChannelRef]:
+    def thread(self, room_id: str, root: str, name: str) -> Place:
         """Return a thread of a room as a server and a channel."""
         server, channel = self.place(room_id)
         return server, thread_channel(channel, root, name)

@@ -11,7 +11,7 @@ from bridges.matrix.rules.values import Json, table, text, texts, whole
 MANAGE: Final = 50
 """The power level from which on somebody manages a room or space (architecture.md, Places and rights)."""
 INFINITE: Final = 2**62
-_CREATORS_REIGN: Final = 12
+CREATORS_REIGN: Final = 12
 """From this room version on the creators stand above every power level."""
 _HEROES: Final = 3
 _ALIAS: Final = re.compile(r"#[^:\s]{1,250}:[^\s]{1,250}")
@@ -100,7 +100,7 @@ class Room:
         create = self.event("m.room.create")
         content = table(create.get("content"))
         creator = text(create.get("sender"))
-        if self.version >= _CREATORS_REIGN and user_id in {creator, *texts(content.get("additional_creators"))}:
+        if self.version >= CREATORS_REIGN and user_id in {creator, *texts(content.get("additional_creators"))}:
             return INFINITE
         if ("m.room.power_levels", "") not in self.state:
             return 100 if user_id in {creator, text(content.get("creator"))} and user_id else 0
@@ -167,5 +167,6 @@ def room_name(room: Room, agent_id: str) -> str:
 
 def is_direct(room: Room, agent_id: str, *, is_marked: bool) -> bool:
     """Tell whether a room is a direct conversation: marked as one, and nobody but the two is in it or invited."""
-    others = [user for user in room.members("join", "invite") if user != agent_id]
-    return is_marked and len(others) <= 1 and not room.is_space
+    if not is_marked or room.is_space:
+        return False
+    return len([user for user in room.members("join", "invite") if user != agent_id]) <= 1
