@@ -261,6 +261,10 @@ class TellsLosses(Protocol):
 class KnowsRights(Protocol):
     """A bridge that knows what it may do in a channel, where that differs from its capabilities."""
 
+    def may_post(self, message: OutgoingMessage) -> bool:
+        """Tell whether such a message may be posted where it belongs; True where that is not known."""
+        ...
+
     def may_send_files(self, channel: ChannelRef) -> bool:
         """Tell whether files may go with messages there; True where that is not known."""
         ...

@@ -30,6 +30,8 @@ class Reason(StrEnum):
     QUEUE_FULL = "queue_full"
     UNKNOWN_SPEAKER = "unknown_speaker"
     DENIED = "denied"
+    MUTE = "mute"
+    """The agent may not write there."""
     DELETED = "deleted"
     STOPPED = "stopped"
 

@@ -11,7 +11,7 @@ import structlog
 
 from agent import logs, metrics
 from agent.ailments import ModelState
-from agent.bridge import KnowsRights
+from agent.bridge import KnowsRights, TellsLosses
 from agent.catalog import translate
 from agent.clock import short_id
 from agent.models import usage_counters
@@ -22,6 +22,7 @@ from agent.store.inbound import MOST_ATTEMPTS
 from agent.store.notices import WITHDRAWN
 from agent.tools import ToolContext, TurnLost
 from agent.trace import Trace, TraceKind
+from agent.turn.admission import Reason
 from agent.turn.checkpoints import TurnLedger
 from agent.turn.context import build_prompt, may_quote
 from agent.turn.delivery import answer
@@ -104,6 +105,9 @@ class Flow:
             if await self.core.hooks.guard("guard_turn", turn=turn) is not None:
                 await self._end(turn, Outcome.IGNORED, "")
                 return
+            if self._is_mute(turn):
+                await self._end(turn, Outcome.IGNORED, "")
+                return
             turn = await self.core.impersonations.applied(turn)
             prompt, recalled = await self.prompt(turn)
             prompt = await self._with_images(turn, prompt)
@@ -127,6 +131,19 @@ class Flow:
             metrics.emit("turn_seconds", self.core.clock.monotonic() - began)
             await self._patiently(lambda: self._count(job, result.usage))
             await self.core.hooks.collect("turn_finished", turn=turn, recalled=recalled)
+
+    def _is_mute(self, turn: Turn) -> bool:
+        """Tell whether the agent may say nothing there: then no model is asked, and whoever asked is told."""
+        bridge = self.bridges[turn.event.platform]
+        if not isinstance(bridge, KnowsRights):
+            return False
+        [message] = answer(turn, "…", bridge.capabilities)
+        if bridge.may_post(message):
+            return False
+        metrics.emit("turns_refused", reason=Reason.MUTE)
+        if isinstance(bridge, TellsLosses):
+            bridge.undelivered(message, "the agent may not write there")
+        return True
 
     async def prompt(self, turn: Turn) -> tuple[Prompt, tuple[str, ...]]:
         """Build exactly what the model is shown; also what of it was called back."""

@@ -16,6 +16,7 @@ from agent import logs
 from agent.bridge import Capabilities, HistoryMessage, OutcomeUnknown, OutgoingMessage, SendFailed, Sent, SentMessage
 from agent.clock import Clock, SystemClock
 from agent.identity.keys import ParticipantKey, ParticipantKind
+from agent.places import ServerKind
 from bridges.discord.bodies import MESSAGE_LIMIT, PERSONA_ROOM
 from bridges.discord.cards import CARD_LIMIT
 from bridges.discord.client import DiscordClient, intents_for, use_bases
@@ -31,6 +32,7 @@ from bridges.discord.places import PLATFORM
 from bridges.discord.posting import Posting
 from bridges.discord.presence import LOOK_EVERY, StatusLight
 from bridges.discord.reading import Reading
+from bridges.discord.refusals import NO_PERMISSION, Refused
 from bridges.discord.reporting import Reporting
 from bridges.discord.settings import DiscordSettings
 from bridges.discord.voices import Voices
@@ -188,7 +190,8 @@ class DiscordBridge:
 
     def undelivered(self, message: OutgoingMessage, reason: str) -> None:
         """Tell whoever asked that a message was given up, unless that was told already."""
-        self._started.reporting.undelivered(message, SendFailed(reason))
+        failure = SendFailed(reason) if self.may_post(message) else Refused(reason, NO_PERMISSION)
+        self._started.reporting.undelivered(message, failure)
 
     async def find_sent(self, message: OutgoingMessage) -> Sent | None:
         """Look for a message in the history of its channel.
@@ -225,6 +228,17 @@ class DiscordBridge:
             FileRefused: it cannot be read, or is larger than `limit`.
         """
         return await self._started.reading.fetch(attachment, limit)
+
+    def may_post(self, message: OutgoingMessage) -> bool:
+        """Tell whether the agent, or its persona through a webhook, may write in a channel; True where not known."""
+        channel = message.channel
+        if message.server.kind is ServerKind.DIRECT or not channel.external_id.isdecimal():
+            return True
+        allowed = self._started.guilds.permissions(int(channel.external_id))
+        if allowed is None or (message.persona_name is not None and allowed.manage_webhooks):
+            return True
+        may_write = allowed.send_messages if channel.parent_external_id is None else allowed.send_messages_in_threads
+        return allowed.view_channel and may_write
 
     def may_send_files(self, channel: ChannelRef) -> bool:
         """Tell whether the agent may attach files in a channel; True where that is not known."""
