@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from agent import logs
@@ -126,12 +127,13 @@ class MatrixBridge:
             incoming.unreadable = Unread(encryption, posting, settings.language).take
         syncing = Syncing(client, world, state, encryption, incoming, Watching(host, world), joining, reading)
         login = Login(client, settings, state)
-        syncing.log_in_again = login.open
+        folder = (settings.store or host.folder(self.name)) if settings.encryption else None
+        syncing.log_in_again = partial(login.renew, folder)
         self._parts = _Parts(client, syncing, serving, posting, reading, media)
         try:
             await login.open()
-            if settings.encryption:
-                await login.open_keys(settings.store or host.folder(self.name))
+            if folder is not None:
+                await login.open_keys(folder)
                 await encryption.load()
             await world.load(state)
             await serving.start()

@@ -115,6 +115,18 @@ class Login:
         await self._state.put({TOKEN: token}, secret=True)
         await self._state.put({DEVICE: device})
 
+    async def renew(self, folder: Path | None) -> None:
+        """Log in again when the session was ended; another device has other keys, in the same folder.
+
+        Raises:
+            BridgeStartFailed: as `open` and `open_keys`.
+        """
+        before = self._client.device_id
+        await self.open()
+        if folder is not None and self._client.device_id != before:
+            self._client.leave_keys()
+            await self.open_keys(folder)
+
     async def open_keys(self, folder: Path) -> None:
         """Open the store of encryption keys, whose passphrase is kept with the bridge's secrets.
 

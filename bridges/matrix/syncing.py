@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
 from agent import logs
+from agent.bridge import BridgeStartFailed
 from agent.store.errors import StoreError
 from bridges.matrix.client import NETWORK, Client, MatrixError, room_path
 from bridges.matrix.login import SINCE
@@ -29,6 +29,8 @@ WAIT: Final = 30.0
 """Seconds that the homeserver waits for something to happen."""
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 30.0
+_PAUSE: Final = 1.0
+"""Seconds until an event is tried again that met no database."""
 MOST_MISSED: Final = 200
 """Events of one room that are fetched when a sync has left some out."""
 
@@ -90,8 +92,7 @@ class Syncing:
         self._task = None
 
     async def _sync(self, wait: float, *, full_state: bool = False) -> dict[str, Any]:
-        answer, _ = await self._client.sync(self._since, wait, full_state=full_state)
-        return answer
+        return await self._client.sync(self._since, wait, full_state=full_state)
 
     async def _run(self, first: dict[str, Any]) -> None:
         await self._guarded(first, is_first=True)
@@ -101,14 +102,24 @@ class Syncing:
                 answer = await self._sync(WAIT)
             except (MatrixError, *NETWORK) as error:
                 log.warning("sync_failed", reason=str(error) or type(error).__name__)
-                if isinstance(error, MatrixError) and error.ends_session and self.log_in_again is not None:
-                    with contextlib.suppress(Exception):
-                        await self.log_in_again()
+                if isinstance(error, MatrixError) and error.ends_session:
+                    await self._renew()
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
                 continue
             pause = _FIRST_PAUSE
             await self._guarded(answer, is_first=False)
+
+    async def _renew(self) -> None:
+        """Begin another session; a failure is logged, and tried again after the pause."""
+        if self.log_in_again is None:
+            return
+        try:
+            await self.log_in_again()
+        except BridgeStartFailed as error:
+            log.error("session_not_renewed", reason=str(error))  # noqa: TRY400 - the reason says it all
+        except StoreError as error:
+            log.warning("session_not_renewed", reason=str(error))
 
     async def _guarded(self, answer: dict[str, Any], *, is_first: bool) -> None:
         """Take a sync; whatever is wrong with it does not end the stream."""
@@ -188,11 +199,17 @@ class Syncing:
         return found[::-1]
 
     async def _one(self, room_id: str, event: Json) -> None:
-        """Bring one event; a poisonous one does not keep the next from coming."""
-        try:
-            await self._incoming.take(room_id, event)
-        except Exception:
-            log.exception("event_not_taken", room=room_id, event_id=event.get("event_id"))
+        """Bring one event; it waits for a database that is away, and a poisonous one does not keep the next away."""
+        while True:
+            try:
+                await self._incoming.take(room_id, event)
+            except StoreError as error:
+                log.warning("event_waits_for_database", event_id=event.get("event_id"), reason=str(error))
+                await asyncio.sleep(_PAUSE)
+                continue
+            except Exception:
+                log.exception("event_not_taken", room=room_id, event_id=event.get("event_id"))
+            return
 
     def _receive(self, room_id: str, event_id: str) -> None:
         """Show that everything up to an event was read; a failure is only comfort lost."""

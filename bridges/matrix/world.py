@@ -91,7 +91,8 @@ class World:
         for room_id, room in self.rooms.items():
             origin = self.origin(room_id)
             before = self.spaces.get(origin)
-            space = settled_space(room, self.rooms, before)
+            found = settled_space(room, self.rooms, before)
+            space = None if found is None else self.origin(found)
             if space is not None and space != before and not room.is_space:
                 self.spaces[origin] = self.news[_SPACE + origin] = space
 
@@ -148,7 +149,7 @@ class World:
         space_id = self.spaces.get(self.origin(room_id))
         if space_id is None:
             return room.manages(user_id)
-        space = self.rooms.get(space_id)
+        space = self.rooms.get(self.current(space_id))
         return space is not None and space.manages(user_id)
 
     def servers(self) -> Mapping[str, tuple[ServerRef, list[Room]]]:

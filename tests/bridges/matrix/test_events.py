@@ -1,6 +1,8 @@
 """What comes of what people do in rooms: edits that count and that do not, deletions, replies, files, upgrades."""
 
 import base64
+import contextlib
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -16,6 +18,7 @@ from bridges.matrix.client import Client
 from bridges.matrix.media import Media
 from tests.bridges.matrix.worlds import MatrixWorld, thread
 from tests.servers.synapse import Synapse
+from tests.servers.synapse.people import Refused
 
 
 @pytest_asyncio.fixture
@@ -227,3 +230,36 @@ async def test_a_file_that_is_kept_elsewhere_is_followed_without_the_token(world
         ("/_matrix/client/v1/media/download/home.test/abc", "Bearer secret-token"),
         ("/elsewhere", None),
     ]
+
+
+POISON: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("m.room.encrypted", {"algorithm": 7, "ciphertext": []}),
+    ("m.room.encrypted", {"algorithm": "m.megolm.v1.aes-sha2", "session_id": "x", "sender_key": [], "ciphertext": "?"}),
+    ("m.reaction", {"m.relates_to": {"rel_type": "m.annotation", "key": 7}}),
+    ("m.poll.start", {"m.poll": {"question": [], "answers": {"a": 1}}}),
+    ("m.sticker", {"body": [], "url": {}}),
+)
+
+
+async def test_poisonous_events_keep_nothing_away(world: MatrixWorld) -> None:
+    poison: list[dict[str, Any]] = [
+        {"msgtype": "m.none", "body": "x", "m.mentions": [], "m.relates_to": "x"},
+        {"msgtype": "m.text", "body": "x" * 30_000, "formatted_body": "<a " * 5_000},
+        {"msgtype": "m.image", "body": "\u0000\u202e", "info": 3, "file": "x", "url": 7},
+        {"msgtype": "m.text", "body": "m", "m.mentions": {"user_ids": "everybody", "room": "yes"}},
+        {"algorithm": "m.megolm.v1.aes-sha2"},
+    ]
+    async with started(world) as host:
+        sent = 0
+        for kind, content in (*(("m.room.message", each) for each in poison), *POISON):
+            with contextlib.suppress(Refused):  # some of it Synapse itself does not take
+                await world.ana.send(world.room, content, kind)
+                sent += 1
+        assert sent > len(poison)
+        await world.owner.state(world.room, "m.room.name", {"name": {"a": 1}})
+        await world.owner.state(world.room, "m.space.parent", {"via": 7, "canonical": "yes"}, "x")
+        await world.say("still here")
+        while (event := await host.next(MessageCreated)).text != "still here":
+            assert len(event.text) <= 30_000
+        history = await world.bridge.history(world.server, world.channel, 1)
+    assert history[0].text == "still here"
