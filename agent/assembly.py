@@ -115,7 +115,7 @@ async def open_core(
         store=store,
         hooks=hooks,
         people=people,
-        resolver=Resolver(people),
+        resolver=Resolver(people, hooks),
         personas=personas,
         impersonations=Impersonations(store, revisions, clock),
         privacy=privacy,

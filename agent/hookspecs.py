@@ -243,6 +243,11 @@ async def attribute_messages(platform: str, message_ids: Sequence[str]) -> Mappi
     """Called while a prompt is built, with earlier messages that webhooks posted: who said those that are known."""
 
 
+@_spec(Mode.COLLECT, deadline=2.0)
+async def identities_here(server_id: int) -> Sequence[Attribution]:
+    """Called when a name is looked for: return the proxied identities that have spoken in the server."""
+
+
 @_spec(Mode.COLLECT)
 async def own_identities(account: Account) -> Sequence[Speaker]:
     """Called when somebody wants to see the memories of an identity: return the proxied ones that account hosts."""

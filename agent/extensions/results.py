@@ -205,6 +205,10 @@ def _attributions(_plugin: str, result: Any) -> dict[str, Attribution] | None:
     return dict(result)
 
 
+def _identities(_plugin: str, result: Any) -> tuple[Attribution, ...] | None:
+    return None if result is None else _sequence(result, Attribution, "Attribution")
+
+
 def _speakers(_plugin: str, result: Any) -> tuple[Speaker, ...] | None:
     return None if result is None else _sequence(result, Speaker, "Speaker")
 
@@ -246,6 +250,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "health": _health,
     "resolve_speaker": _speaker,
     "attribute_messages": _attributions,
+    "identities_here": _identities,
     "own_identities": _speakers,
     "write_memory": _written,
     "guard_turn": _denial,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from agent.contracts.people import Account, Participant, Persona
+from agent.contracts.people import Account, Participant, Persona, Speaker
 from agent.identity.keys import ParticipantKey
 from agent.identity.names import NameSource, normalise
 from agent.places import Place
@@ -34,6 +34,13 @@ class Entry:
 
     account: Account
     names: tuple[Name, ...]
+    speaker: Speaker | None = None
+    """The proxied identity that bears the names, where it is one; the account then answers for it."""
+
+    @property
+    def key(self) -> ParticipantKey:
+        """Return who it is."""
+        return self.account.key if self.speaker is None else self.speaker.key
 
     def bears(self, normalised: str) -> bool:
         """Tell whether one of the names is this one."""
@@ -54,7 +61,7 @@ class Directory:
         """Return the members of both, each once."""
         if not self.entries or not other.entries:
             return other if not self.entries else self
-        return Directory(tuple({entry.account.key: entry for entry in (*self.entries, *other.entries)}.values()))
+        return Directory(tuple({entry.key: entry for entry in (*self.entries, *other.entries)}.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from agent.contracts.people import Account, Participant, Speaker
-from agent.identity.directory import Directory, Scope
+from agent.identity.directory import Directory, Entry, Scope
 from agent.identity.handles import explicit_handle
 from agent.identity.names import label, normalise, skeletons
 
@@ -53,6 +53,14 @@ def member_owner(account: Account, *, is_shown: bool = False) -> Owner:
     return Owner(account, account_speaker(account), label(account.display_name, account.key), None, is_shown)
 
 
+def entry_owner(entry: Entry, *, is_shown: bool = False) -> Owner:
+    """Return somebody of the directory who takes no part in the conversation: an account, or a proxied identity."""
+    who = entry.speaker
+    if who is None:
+        return member_owner(entry.account, is_shown=is_shown)
+    return Owner(entry.account, who, label(who.display_name, who.key), None, is_shown)
+
+
 def participant_owner(person: Participant, *, is_shown: bool = False) -> Owner:
     """Return somebody who takes part in the conversation."""
     return Owner(person.account, person.speaker, person.label, person, is_shown)
@@ -96,10 +104,10 @@ def _bearers(wanted: str, scope: Scope, directory: Directory) -> Iterator[Owner]
     for entry in directory.entries:
         if entry.account.key in scope.bot_keys or not entry.bears(wanted):
             continue
-        if (person := present.get(entry.account.key)) is not None:
+        if (person := present.get(entry.key)) is not None:
             yield participant_owner(person, is_shown=normalise(person.label) == wanted)
         else:
-            yield member_owner(entry.account, is_shown=entry.is_shown_as(wanted))
+            yield entry_owner(entry, is_shown=entry.is_shown_as(wanted))
     for person in scope.participants:
         if normalise(person.label) == wanted:
             yield participant_owner(person, is_shown=True)
@@ -115,8 +123,8 @@ def _alike(
 
     present = {person.speaker.key: person for person in scope.participants}
     for entry in directory.entries:
-        person = present.get(entry.account.key)
-        owner = member_owner(entry.account) if person is None else participant_owner(person)
+        person = present.get(entry.key)
+        owner = entry_owner(entry) if person is None else participant_owner(person)
         if entry.account.key in scope.bot_keys or owner.identity == apart:  # looking closely costs more than this
             continue
         if any(is_alike(name.value, name.normalised) for name in entry.names):

@@ -155,6 +155,18 @@ class People:
         )
         return _participants(rows, wanted, reserved)
 
+    async def accounts(self, place: Place, keys: Sequence[ParticipantKey]) -> Mapping[ParticipantKey, Account]:
+        """Return the accounts of some keys as a server shows them, by key; hidden people too."""
+        asked = list(dict.fromkeys(keys))
+        rows = await self._fetch(
+            "participants",
+            place.server.server_id,
+            place.platform,
+            [key.kind.value for key in asked],
+            [key.id for key in asked],
+        )
+        return {account.key: account for account in map(account_from, rows)}
+
     async def find(self, platform: str, external_id: str) -> tuple[Account, ...]:
         """Return the accounts with a platform's id: one or none, except where two kinds share the digits."""
         if "\x00" in external_id:

@@ -16,8 +16,8 @@ from agent.identity.names import fallback_label, label, normalise, skeletons
 from agent.identity.owners import (
     Owner,
     account_speaker,
+    entry_owner,
     looks_of,
-    member_owner,
     owners_of,
     participant_owner,
     twins_of,
@@ -105,7 +105,7 @@ def _by_id(name: str, kind: str | None, identifier: str, scope: Scope, directory
     if any(map(is_meant, scope.bot_keys)):
         return Self(Step.MENTION)
     owners = {
-        **{entry.account.key: member_owner(entry.account) for entry in directory.entries},
+        **{entry.key: entry_owner(entry) for entry in directory.entries},
         **{person.speaker.key: participant_owner(person) for person in scope.participants},
     }
     found = [owner for key, owner in sorted(owners.items(), key=lambda each: str(each[0])) if is_meant(key)]

@@ -134,6 +134,11 @@ class MessageProxyPlugin:
         return await self.repository.attributions(platform, message_ids)
 
     @hookimpl
+    async def identities_here(self, server_id: int) -> Sequence[Attribution]:
+        """Return the members that have spoken in a server."""
+        return await self.repository.identities_here(server_id)
+
+    @hookimpl
     async def own_identities(self, account: Account) -> Sequence[Speaker]:
         """Return the members of the systems that an account hosts."""
         return await self.repository.identities_of(account.account_id)

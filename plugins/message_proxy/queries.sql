@@ -225,6 +225,7 @@ WHERE i.user_id = $1;
 WITH chosen AS (DELETE FROM message_proxy_choices WHERE account_id = $1 RETURNING 1),
      expected AS (DELETE FROM message_proxy_expectations WHERE account_id = $1 RETURNING 1),
      said AS (DELETE FROM message_proxy_message_index WHERE account_id = $1 RETURNING 1),
+     places AS (DELETE FROM message_proxy_identity_servers WHERE account_id = $1),
      hosted AS (DELETE FROM message_proxy_namespace_accounts WHERE account_id = $1 RETURNING 1)
 SELECT (SELECT count(*) FROM chosen) AS proxy_choices, (SELECT count(*) FROM said) AS proxied_messages,
        (SELECT count(*) FROM hosted) AS hosted_systems, (SELECT count(*) FROM expected) AS expected;
@@ -261,3 +262,25 @@ JOIN accounts a USING (account_id)
 WHERE h.checked_at < $1 AND n.instance_id = ANY ($2::bigint[])
 ORDER BY h.account_id, n.instance_id, h.checked_at
 LIMIT $3;
+
+-- name: note_place
+-- An identity has spoken in a server, and which account answered for it.
+INSERT INTO message_proxy_identity_servers (server_id, user_id, account_id, seen_at)
+SELECT s.server_id, $3, $4, $5 FROM servers s WHERE s.platform = $1 AND s.external_id = $2
+ON CONFLICT (server_id, user_id) DO UPDATE SET account_id = excluded.account_id, seen_at = excluded.seen_at;
+
+-- name: identities_here
+-- The identities that have spoken in a server, the latest first, with the accounts that answered for them.
+SELECT i.user_id, i.name, i.pronouns, n.name AS system, s.name AS instance, x.external_key,
+       a.kind AS account_kind, a.external_id AS account_external_id,
+       (SELECT array_agg(h.account_id ORDER BY h.account_id) FROM message_proxy_namespace_accounts h
+        WHERE h.namespace_id = i.namespace_id) AS hosts
+FROM message_proxy_identity_servers p
+JOIN message_proxy_identities i ON i.user_id = p.user_id
+JOIN external_identities x ON x.user_id = i.user_id
+JOIN message_proxy_namespaces n ON n.namespace_id = i.namespace_id
+JOIN message_proxy_instances s ON s.instance_id = n.instance_id
+JOIN accounts a ON a.account_id = p.account_id
+WHERE p.server_id = $1
+ORDER BY p.seen_at DESC, i.user_id
+LIMIT $2;

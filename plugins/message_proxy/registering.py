@@ -88,6 +88,8 @@ class Registrar:
             triggers,
             repost.occurred_at,
         )
+        place = (repost.server.platform, repost.server.external_id)
+        await conn.execute(QUERIES["note_place"], *place, known.user_id, known.account_id, now)
         hosts = await conn.fetchval(QUERIES["hosts_of"], known.user_id)
         return replace(known, triggers=triggers, hosts=tuple(hosts or ()))
 

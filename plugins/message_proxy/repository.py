@@ -27,6 +27,9 @@ INDEX_KEPT: Final = timedelta(days=30)
 ORIGINALS_KEPT: Final = timedelta(minutes=15)
 """Longer than a message that was held may be taken up again after a restart."""
 
+MOST_HERE: Final = 1_000
+"""Identities of one server that are found by name."""
+
 type Spot = tuple[str, str, int]
 """A channel, and an instance in it: platform, channel id, instance id."""
 
@@ -147,6 +150,15 @@ class ProxyRepository:
             )
             for row in rows
         }
+
+    async def identities_here(self, server_id: int) -> tuple[Attribution, ...]:
+        """Return the identities that have spoken in a server, of very many the latest."""
+        async with self._store.connection() as conn:
+            rows = await conn.fetch(QUERIES["identities_here"], server_id, MOST_HERE)
+        return tuple(
+            Attribution(_speaker(row), ParticipantKey(ParticipantKind(row["account_kind"]), row["account_external_id"]))
+            for row in rows
+        )
 
     async def forget_message(self, platform: str, message_id: str) -> None:
         """Forget who said a message that was deleted."""

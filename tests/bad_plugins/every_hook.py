@@ -99,6 +99,10 @@ class EveryHook:
         return await self._do("attribute_messages")
 
     @hookimpl
+    async def identities_here(self, server_id):
+        return await self._do("identities_here")
+
+    @hookimpl
     async def own_identities(self, account):
         return await self._do("own_identities")
 

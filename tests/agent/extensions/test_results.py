@@ -49,6 +49,7 @@ GOOD: dict[str, list[Any]] = {
     "health": [[Health("index", "ok", "fine"), Health("index", "fail", "gone", "isthmus migrate")]],
     "resolve_speaker": [Attested(SPEAKER), Hold(datetime(2026, 1, 1, tzinfo=UTC), "a proxy"), Unavailable("no")],
     "attribute_messages": [{}, {"1": Attribution(SPEAKER, SPEAKER.key)}],
+    "identities_here": [[], [Attribution(SPEAKER, SPEAKER.key)]],
     "own_identities": [[], [SPEAKER]],
     "write_memory": [MemoryWritten("saved", 1)],
     "guard_turn": [DENIAL],
@@ -99,6 +100,7 @@ BAD: dict[str, list[Any]] = {
     ],
     "resolve_speaker": [SPEAKER, Attested(None), Attested(SPEAKER, 3)],  # type: ignore[arg-type]
     "attribute_messages": [[], {1: Attribution(SPEAKER, SPEAKER.key)}, {"1": SPEAKER}],
+    "identities_here": [SPEAKER, [SPEAKER]],
     "own_identities": [SPEAKER, ["Wren"]],
     "write_memory": [7],
     "guard_turn": [True, False, Denial("other", "no"), Denial(Refusal.OTHER, None)],  # type: ignore[arg-type]

@@ -58,6 +58,32 @@ async def test_a_member_has_memories_of_its_own_which_its_siblings_are_not_told(
         assert "Wren likes foxgloves" in world.prompts()[-1]
 
 
+async def test_a_member_that_takes_no_part_is_found_by_name_and_keeps_memories_of_its_own(
+    discord: LoopbackDiscord, pluralkit: PluralKitServer, database_url: str
+) -> None:
+    guild = discord.guild("Garden")
+    host, other = guild.member("host"), guild.member("other")
+    general, elsewhere = guild.channel("general"), guild.channel("elsewhere")
+    wren = pluralkit.system("Lark", str(host.id)).member("Wren")
+    async with proxy_world(discord, pluralkit, database_url, model=ScriptedModel(default="Well.")) as world:
+        discord.say(host, general, "hello")
+        await world.use(host)
+        await world.ended(*world.bot.proxy(host, general, wren, "to be seen"))
+        about_wren = {"memory_content": "{user} likes tea.", "memory_scope": "target_user", "target_user": "Wren"}
+        world.model.say(ScriptedCall("create_long_term_memory", about_wren))
+        asked = discord.say(other, elsewhere, f"Wren likes tea {discord.bot.mention}")
+        await world.ended(asked)
+        owners = await world.rows("SELECT u.kind FROM personal_memories JOIN users u USING (user_id)")
+        assert [row["kind"] for row in owners] == ["synthetic"]
+        # Somebody of the same name makes it ambiguous.
+        await world.account_id(guild.member("wren2", nick="Wren"))
+        world.model.say(ScriptedCall("create_long_term_memory", about_wren | {"memory_content": "more"}))
+        asked = discord.say(other, elsewhere, f"Wren likes more {discord.bot.mention}")
+        await world.ended(asked)
+        assert "memory_save_failed_ambiguous_user" in world.prompts()[-1]
+        assert len(await personal(world)) == 1
+
+
 @pytest.mark.parametrize("reason", ["full", "blacklist", "second_host_full", "nobody"])
 async def test_a_host_that_forbids_it_keeps_everything_from_being_kept(
     discord: LoopbackDiscord, pluralkit: PluralKitServer, database_url: str, reason: str
