@@ -17,12 +17,16 @@ from bridges.matrix.rules.values import Json, table, text, texts, whole
 
 _FILES: Final = frozenset({"m.image", "m.file", "m.video", "m.audio"})
 _PROFILE: Final = "com.beeper.per_message_profile"
+# Whoever writes these texts may write them to keep the agent busy: every repetition ends soon, or at what begins anew.
 _FALLBACK_HEAD: Final = re.compile(r"> (?:\* )?<@[^>\n]+>")
 _PILL: Final = re.compile(
-    r"""<a\s[^>]*href=["']https://matrix\.to/#/(?P<id>(?:@|%40)[^"'?]+)[^"']*["'][^>]*>(?P<label>.*?)</a>""",
+    r"""<a\s[^<>]{0,200}?href=["']https://matrix\.to/#/(?P<id>(?:@|%40)[^"'?<>]{1,255})[^"'<>]{0,500}["'][^<>]{0,200}>"""
+    r"""(?P<label>.{0,300}?)</a>""",
     re.IGNORECASE | re.DOTALL,
 )
-_LINKED: Final = re.compile(r"\[[^\]\n]*\]\(<?https://matrix\.to/#/(?P<id>(?:@|%40)[^)>?\s]+)[^)\s]*\)")
+_LINKED: Final = re.compile(
+    r"\[[^\[\]\n]{0,300}\]\(<?https://matrix\.to/#/(?P<id>(?:@|%40)[^()>?\s]{1,255})[^()\s]{0,500}\)"
+)
 _ID: Final = re.compile(r"@[A-Za-z0-9._=/+-]{1,250}:[A-Za-z0-9.\[\]:-]{1,250}")
 _TAG: Final = re.compile(r"<[^>]*>")
 _MOST_PILLS: Final = 100

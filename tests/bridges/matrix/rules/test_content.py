@@ -1,4 +1,5 @@
 import json
+import time
 from typing import Any
 
 import pytest
@@ -113,3 +114,18 @@ def test_emotes_polls_stickers_and_places() -> None:
 @pytest.mark.parametrize("content", [{}, {"body": 7}, {"body": None, "msgtype": []}, {"msgtype": "m.text", "body": {}}])
 def test_what_holds_nothing_says_nothing(content: dict[str, Any]) -> None:
     assert said_in(MESSAGE, content, "Ana", is_reply=True) == Said()
+
+
+_PILLED = '<a href="https://matrix.to/#/@a:b">'
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["<a ", "<a href=", _PILLED, "[", "[x](https://matrix.to/#/@a:b", "](", "@a:", "@", "> ", "<@a", "\n>", "%40a:b "],
+)
+def test_no_text_keeps_the_agent_busy(piece: str) -> None:
+    long = piece * (60_000 // len(piece))
+    begun = time.process_time()
+    said_in(MESSAGE, {"msgtype": "m.text", "body": long, "formatted_body": long}, "Ana", is_reply=True)
+    mentioned_in({"body": long, "formatted_body": long}, long)
+    assert time.process_time() - begun < 0.25  # quadratic effort takes many seconds
