@@ -105,7 +105,7 @@ class MatrixCommands:
         server = call.place.server.ref
         links = [each for each in await self._ties().rows.links() if each.server == server.external_id]
         trusted = await self._ties().relaying.trusted_in(server)
-        lines = [self._line(each, call.locale) for each in links]
+        lines = [await self._line(each, call.locale) for each in links]
         if trusted:
             lines.append(translate(call.locale, "Webhooks of other bridges: {ids}", ids=", ".join(trusted)))
         text = "\n".join(lines) or translate(call.locale, "No channel of this server is joined with a room.")
@@ -131,9 +131,11 @@ class MatrixCommands:
             return _no(call, N_("This server has named no such webhook."))
         return CommandReply(translate(call.locale, "That webhook is a machine again."), private=True)
 
-    @staticmethod
-    def _line(link: Link, locale: str) -> str:
-        line = f"<#{link.channel}>: {clip(one_line(link.room_id), 80)}"
+    async def _line(self, link: Link, locale: str) -> str:
+        mouth = self._ties().relaying.mouthpiece(DISCORD)
+        place = None if mouth is None else await mouth.where(link.channel)
+        name = link.channel if place is None else place[1].name
+        line = f"#{name}: {clip(one_line(link.room_id), 80)}"
         reason = REASONS.get(link.reason or "")
         if link.state == "linked":
             return line

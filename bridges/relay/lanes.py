@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -76,7 +77,9 @@ class Lanes:
         if lane in self._tasks:
             self._again.add(lane)
         else:
-            self._tasks[lane] = asyncio.create_task(self._run(lane), name=f"relay {side} {room}")
+            # Its log lines are nobody's turn, whoever wakes it.
+            context = contextvars.Context()
+            self._tasks[lane] = asyncio.create_task(self._run(lane), name=f"relay {side} {room}", context=context)
 
     async def idle(self) -> None:
         """Return when nothing waits."""

@@ -30,6 +30,8 @@ log = logs.get_logger(__name__)
 LOOK_EVERY: Final = 3.0
 """Seconds after which it is looked what was asked for on the command line, and what waits."""
 _CONSENT: Final = "consent:"
+_SUCCESSOR: Final = "successor:"
+"""Before a room that takes another one's place and could not be joined yet."""
 _ASKED: Final = "asked"
 _LINKED: Final = "linked"
 _ENDING: Final = "ending"
@@ -197,7 +199,10 @@ class Linking:
 
     async def _invited(self, room_id: str, inviter: str) -> None:
         """Accept an invitation by somebody who manages the room, or into a room that an operator has linked."""
-        home = self._ties.home
+        home, old_room = self._ties.home, await self._ties.state.get(_SUCCESSOR + room_id)
+        if old_room is not None and (old := self._ties.links.by_room.get(old_room)) is not None:
+            await self._replaced(old, room_id)
+            return
         try:
             await home.join(room_id)
             self._ties.rooms.pop(room_id, None)
@@ -216,15 +221,18 @@ class Linking:
         self.wake()
 
     async def _replaced(self, link: Link, replacement: str) -> None:
-        """Follow a room to the one that has taken its place, when both say so and it may be joined."""
+        """Follow a room to the one that has taken its place, when both say so, as soon as it may be joined."""
+        old = await self.room(link.room_id)
         try:
             await self._ties.home.join(replacement)
+            self._ties.rooms.pop(replacement, None)
             new = await self.room(replacement)
-        except (HomeserverRefused, ValueError):
-            await self._finish(link, "gone")
+        except HomeserverRefused as refused:
+            log.info("successor_not_joined", room=replacement, reason=str(refused))
+            await self._ties.state.put({_SUCCESSOR + replacement: link.room_id})
             return
-        old = self._ties.rooms.pop(link.room_id, None)
-        if old is None or not follows(new, old) or new.is_encrypted:
+        self._ties.rooms.pop(link.room_id, None)
+        if not follows(new, old) or new.is_encrypted:
             await self._finish(link, "encrypted" if new.is_encrypted else "gone")
             return
         self._ties.links.drop(link)

@@ -97,8 +97,9 @@ class Changes:
             await self._unreact(reaction, link)
             return
         pairs = [each for each in await self._ties.rows.of_event(target, link.room_id) if not each.is_gone]
-        if not pairs:
-            return
+        original = await self._ties.home.event(link.room_id, target) if pairs else None
+        if not pairs or (original is not None and not was_redacted(original)):
+            return  # the homeserver decides who may redact what
         place = await self._ties.mouth.where(pairs[0].channel) or await self._ties.mouth.where(link.channel)
         await self._retract(pairs)
         if place is None:

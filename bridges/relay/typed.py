@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
+from cachetools import LRUCache
+
 from agent.arguments import ArgumentsRefused, find_command, read_arguments
-from agent.commands import CommandReply
+from agent.commands import Command, CommandReply
 from agent.events import Author
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.identity.names import normalise
@@ -31,6 +33,9 @@ PREFIX: Final = "!"
 _LIMIT: Final = 8_000
 _MOST_PARTS: Final = 5
 _DIRECT: Final = "direct:"
+_RAN: Final = "ran:"
+"""Before the event of a command that was run and is not answered yet."""
+_MOST_REPLIES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,8 @@ class TypedCommands:
 
     def __init__(self, ties: Ties) -> None:
         self._ties = ties
+        self._replies: LRUCache[str, CommandReply] = LRUCache(_MOST_REPLIES)
+        """What was answered to commands whose answer may still have to be said."""
         self._typing = Typing(PREFIX, frozenset(command.path[0] for command in ties.host.commands))
 
     async def take(self, event: Json, room: Room, link: Link) -> bool:
@@ -97,9 +104,24 @@ class TypedCommands:
         except ArgumentsRefused as refused:
             reply = CommandReply(str(refused), ok=False)
         else:
-            reply = await self._ties.host.run_command(command.path, options, *place, author)
+            if (once := await self._once(text(event["event_id"]), command, options, *place, author)) is None:
+                return True
+            reply = once
         await self._answer(event, sender, room, reply)
+        await self._ties.state.remove(_RAN + text(event["event_id"]))
         return True
+
+    async def _once(self, event_id: str, command: Command, options: dict[str, Any], *where: Any) -> CommandReply | None:
+        """Run a command once, however often its answer has to be said; None where that process has died meanwhile."""
+        if (reply := self._replies.get(event_id)) is not None:
+            return reply
+        key = _RAN + event_id
+        if await self._ties.state.get(key) is not None:
+            return None
+        await self._ties.state.put({key: " ".join(command.path)})
+        reply = await self._ties.host.run_command(command.path, options, *where)
+        self._replies[event_id] = reply
+        return reply
 
     async def _answer(self, event: Json, sender: str, room: Room, reply: CommandReply) -> None:
         """Say the answer as notices that ping nobody; what is for the asker alone in a direct room."""

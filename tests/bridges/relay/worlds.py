@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,6 +107,14 @@ class RelayWorld:
         async with asyncio.timeout(PATIENCE):
             while room not in parts.ties.links.by_room:  # noqa: ASYNC110  # the relay tells nobody
                 await asyncio.sleep(0.02)  # it is done in a task of the relay's own
+
+
+async def eventually[T](look: Callable[[], Awaitable[T]], fits: Callable[[T], bool]) -> T:
+    """Return what is found as soon as it fits."""
+    async with asyncio.timeout(PATIENCE):
+        while not fits(found := await look()):  # noqa: ASYNC110  # what is looked at tells nobody
+            await asyncio.sleep(0.05)
+    return found
 
 
 @contextlib.asynccontextmanager
