@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from agent import logs
 from agent.events import Author
 from agent.identity.keys import ParticipantKind
+from agent.identity.names import normalise
 from agent.preferences_repository import read_rows
 from agent.store.revisions import read as read_revisions
 from agent.turn.values import Turn, server_owner, user_owner
@@ -124,10 +125,22 @@ async def prepare(
     )
 
 
+async def _named(job: Job, core: Core) -> tuple[Account, ...]:
+    """Return the members whom the text names; nobody by a name that a proxied identity of the server bears too."""
+    named = await core.people.known_names_in(job.event.text, job.place)
+    if not named or not core.hooks.implements("identities_here"):
+        return named
+    given: list[Sequence[Attribution]] = await core.hooks.collect(
+        "identities_here", server_id=job.place.server.server_id
+    )
+    taken = {normalise(each.speaker.display_name) for some in given for each in some}
+    return tuple(each for each in named if not taken & {normalise(each.display_name), normalise(each.username or "")})
+
+
 async def _who(job: Job, core: Core, history: Sequence[HistoryMessage]) -> tuple[ParticipantKey, ...]:
     """Return who takes part: the speaker, who is mentioned or asked about by name, who spoke lately."""
     spoke = [message.author.key for message in reversed(history) if not message.from_agent]
-    named = await core.people.known_names_in(job.event.text, job.place)
+    named = await _named(job, core)
     reply = job.event.reply
     answered = [reply.author.key] if reply is not None and reply.author is not None and not reply.to_agent else []
     others = dict.fromkeys([*answered, *job.event.mentions, *(account.key for account in named), *spoke])

@@ -136,6 +136,8 @@ class MessageProxyPlugin:
     @hookimpl
     async def identities_here(self, server_id: int) -> Sequence[Attribution]:
         """Return the members that have spoken in a server."""
+        if server_id not in self.watching.servers:
+            return ()
         return await self.repository.identities_here(server_id)
 
     @hookimpl

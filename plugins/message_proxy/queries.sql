@@ -284,3 +284,7 @@ JOIN accounts a ON a.account_id = p.account_id
 WHERE p.server_id = $1
 ORDER BY p.seen_at DESC, i.user_id
 LIMIT $2;
+
+-- name: servers
+-- The servers in which an identity has spoken.
+SELECT DISTINCT server_id FROM message_proxy_identity_servers;

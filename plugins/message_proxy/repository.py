@@ -160,6 +160,11 @@ class ProxyRepository:
             for row in rows
         )
 
+    async def servers(self) -> frozenset[int]:
+        """Return the servers in which an identity has spoken."""
+        async with self._store.connection() as conn:
+            return frozenset(row["server_id"] for row in await conn.fetch(QUERIES["servers"]))
+
     async def forget_message(self, platform: str, message_id: str) -> None:
         """Forget who said a message that was deleted."""
         async with self._store.connection() as conn:

@@ -216,6 +216,7 @@ class Routing:
             entrance = await self.core.people.enter(
                 event.server, event.channel, claim.expectation.event.author, self.core.clock.now()
             )
+            self.watching.servers.add(entrance.place.server.server_id)
             registration = Registration(
                 speaker=speaker_of(known),
                 is_new=known.is_new,

@@ -46,6 +46,8 @@ class Watching:
     clock: Clock
     users: dict[int, frozenset[int]] = field(default_factory=dict)
     """Instance ids by account id: whoever is not in it costs nothing more than this look."""
+    servers: set[int] = field(default_factory=set)
+    """Where an identity has spoken: elsewhere nobody is looked for among them."""
     seen: set[Spot] = field(default_factory=set)
     expecting: set[Spot] = field(default_factory=set)
     originals: OrderedDict[tuple[str, str], Original] = field(default_factory=OrderedDict)
@@ -55,6 +57,7 @@ class Watching:
     async def load(self) -> None:
         """Read what is known."""
         await self.load_users()
+        self.servers = set(await self.repository.servers())
         seen, expecting = await self.repository.channels(self.clock.now() - CHANNELS_KEPT)
         self.seen, self.expecting = set(seen), set(expecting)
 

@@ -46,10 +46,11 @@ async def cost(
     ) as agent:
         for _ in range(2):  # whatever happens once only happens now
             await platform.ask("ana", "hello")
+            await platform.ask("ben", "hello")
             await agent.idle()
         counted.clear()
         for _ in range(5):
-            await platform.ask("ana", "hello")
+            await platform.ask("ana", "hello, what about Ben?")
             await agent.idle()
         return counted["statements"], counted["waits"]
 
