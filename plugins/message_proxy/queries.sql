@@ -288,3 +288,7 @@ LIMIT $2;
 -- name: servers
 -- The servers in which an identity has spoken.
 SELECT DISTINCT server_id FROM message_proxy_identity_servers;
+
+-- name: keep_user
+-- The user row of an identity, which is not forgotten before the transaction ends; none when it was.
+SELECT user_id FROM users WHERE user_id = $1 FOR KEY SHARE;

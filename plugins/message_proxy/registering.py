@@ -109,8 +109,10 @@ class Registrar:
         else:
             namespace = await self._namespace(conn, claim, now)
             user_id = await conn.fetchval(QUERIES["find_identity"], instance_id, member.key)
-            if user_id is None:
-                user_id, is_new = await conn.fetchval(QUERIES["add_identity"], instance_id, member.key, now), True
+        if user_id is not None and await conn.fetchval(QUERIES["keep_user"], user_id) is None:
+            user_id = None  # forgotten while this waited for it
+        if user_id is None:
+            user_id, is_new = await conn.fetchval(QUERIES["add_identity"], instance_id, member.key, now), True
         await conn.execute(QUERIES["show_identity"], user_id, namespace, member.name, member.pronouns, now)
         key = key_of(claim.instance.name, member.key)
         return Known(user_id, key, member.name, member.pronouns, name, (), account_id, triggers=False, is_new=is_new)

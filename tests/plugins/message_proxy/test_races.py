@@ -9,12 +9,14 @@ import pytest
 from agent.app import Agent
 from agent.contracts.memory import MemoryScope, MemorySource, MemoryWrite, Origin, WriteKind
 from agent.contracts.people import PrivacyLevel, Refusal, Registration
-from agent.events import Author
+from agent.events import Author, MessageCreated
 from agent.identity.keys import ParticipantKind
 from agent.places import Audience
+from agent.privacy.erase import erase_identities
 from agent.testing.app import running_agent
 from plugins.message_proxy import MessageProxyPlugin
-from tests.plugins.bio_seeding.test_seeding import GENERAL, HOME, SETTINGS, registered
+from plugins.message_proxy.values import Claim, Found, Member
+from tests.plugins.bio_seeding.test_seeding import GENERAL, HOME, HOST, SETTINGS, registered
 
 SECOND = Author(ParticipantKind.CONSOLE_USER, "second", "Second", "second")
 
@@ -130,3 +132,35 @@ async def test_without_a_guard_or_a_database_nothing_is_kept(database_url: str) 
         denial = await agent.core.guards.check_write(write)
         assert denial is not None
         assert denial.code is Refusal.NO_GUARD
+
+
+async def test_forgetting_and_attesting_at_once_end_in_one_order_or_the_other(database_url: str) -> None:
+    async with running_agent(database_url, SETTINGS) as agent:
+        plugin, now = plugin_of(agent), datetime.now(UTC)
+        instance = next(each for each in plugin.instances if each.name == "pluralkit")
+        registration = await registered(agent, "member")
+        (account,) = await agent.core.people.find("console", "host")
+        await plugin.repository.choose(account.account_id, instance.instance_id, now)
+        moment = now
+        for number in range(20):
+            original = MessageCreated("console", f"o{number}", f"o{number}", HOME, GENERAL, HOST, "hello", moment)
+            (expectation,) = await plugin.repository.expect(original, account, [instance])
+            member = Member("member", "Wren")
+            found = Found(f"r{number}", original.message_id, "host", GENERAL.external_id, "s", "Lark", member)
+            claim = Claim(instance, found, member, "s", expectation)
+            repost = replace(original, message_id=f"r{number}", event_id=f"r{number}", webhook_id="7")
+            identities = await plugin.repository.identities_of(account.account_id)
+            known, _ = await asyncio.wait_for(
+                asyncio.gather(
+                    plugin.registrar.register(claim, repost, now),
+                    erase_identities(agent.core.store, agent.core.hooks, account, identities, now),
+                ),
+                5,
+            )
+            assert known is not None
+        async with agent.core.store.connection() as conn:
+            left = await conn.fetchval("SELECT count(*) FROM external_identities")
+            users = await conn.fetchval("SELECT count(*) FROM users WHERE kind = 'synthetic'")
+        assert left == users
+        assert left in {0, 1}
+        assert registration.is_new
