@@ -125,7 +125,9 @@ class MatrixBridge:
         incoming.commanded, incoming.reacted = serving.message, serving.reaction
         if settings.encryption:
             incoming.unreadable = Unread(encryption, posting, settings.language).take
-        syncing = Syncing(client, world, state, encryption, incoming, Watching(host, world), joining, reading)
+        syncing = Syncing(
+            client, world, state, encryption, incoming, Watching(host, world), joining, reading, self._clock
+        )
         login = Login(client, settings, state)
         folder = (settings.store or host.folder(self.name)) if settings.encryption else None
         syncing.log_in_again = partial(login.renew, folder)

@@ -11,12 +11,14 @@ from agent.store.errors import StoreError
 from bridges.matrix.client import NETWORK, Client, MatrixError, room_path
 from bridges.matrix.login import SINCE
 from bridges.matrix.reading import Reading, timeline_of
+from bridges.matrix.rules.relations import is_overdue
 from bridges.matrix.rules.values import Json, table, text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from agent.bridge import State
+    from agent.clock import Clock
     from bridges.matrix.encryption import Encryption
     from bridges.matrix.incoming import Incoming
     from bridges.matrix.joining import Joining
@@ -38,7 +40,7 @@ MOST_MISSED: Final = 200
 class Syncing:
     """Takes sync after sync."""
 
-    def __init__(  # noqa: PLR0917 - it leads every part
+    def __init__(  # noqa: PLR0913, PLR0917 - it leads every part
         self,
         client: Client,
         world: World,
@@ -48,6 +50,7 @@ class Syncing:
         watching: Watching,
         joining: Joining,
         reading: Reading,
+        clock: Clock,
     ) -> None:
         self._client = client
         self._world = world
@@ -57,6 +60,9 @@ class Syncing:
         self._watching = watching
         self._joining = joining
         self._reading = reading
+        self._clock = clock
+        self._was_away = True
+        """Whether nobody listened before the sync that is being taken."""
         self._since: str | None = None
         self._is_new = False
         self._is_untold = True
@@ -102,6 +108,7 @@ class Syncing:
                 answer = await self._sync(WAIT)
             except (MatrixError, *NETWORK) as error:
                 log.warning("sync_failed", reason=str(error) or type(error).__name__)
+                self._was_away = True
                 if isinstance(error, MatrixError) and error.ends_session:
                     await self._renew()
                 await asyncio.sleep(pause)
@@ -127,6 +134,7 @@ class Syncing:
             await self._take(answer, is_first=is_first)
         except Exception:
             log.exception("sync_not_taken")
+        self._was_away = False
         self._since = text(answer.get("next_batch"))
 
     async def _take(self, answer: dict[str, Any], *, is_first: bool) -> None:
@@ -180,8 +188,10 @@ class Syncing:
             events = since_invited(events, self._world.agent_id)
         elif table(joined.get("timeline")).get("limited") and since is not None:
             events = [*await self._missed(room_id, joined, since), *events]
+        now = self._clock.now()
         for event in events:
-            await self._one(room_id, event)
+            if not (self._was_away and is_overdue(event, now)):
+                await self._one(room_id, event)
         if events and events[-1].get("sender") != self._world.agent_id:
             self._receive(room_id, text(events[-1].get("event_id")))
 

@@ -9,6 +9,7 @@ from pydantic_core import PydanticUndefined
 from bridges.matrix.commands.answering import ELSEWHERE
 from bridges.matrix.commands.confirming import REACTIONS, VALID
 from bridges.matrix.encryption import MOST_WAITING
+from bridges.matrix.rules.relations import ANSWERED_WITHIN
 from bridges.matrix.rules.room import CREATORS_REIGN, MANAGE
 from bridges.matrix.settings import Invitations, MatrixSettings
 from bridges.matrix.syncing import MOST_MISSED
@@ -41,5 +42,6 @@ def test_the_figures_are_those_of_the_code() -> None:
     assert f"version {CREATORS_REIGN} and later" in PAGE
     assert (VALID.total_seconds(), "within ten minutes" in PAGE) == (600, True)
     assert f"the last {MOST_MISSED} events" in PAGE
+    assert f"older than {ANSWERED_WITHIN.total_seconds() / 60:.0f} minutes" in PAGE
     assert f"(the last {MOST_WAITING})" in PAGE
     assert all(emoji in PAGE for emoji in (*REACTIONS.values(), ELSEWHERE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from bridges.matrix.rules.values import Json, table, text, whole
@@ -13,6 +14,9 @@ STICKER: Final = "m.sticker"
 POLLS: Final = frozenset({"m.poll.start", "org.matrix.msc3381.poll.start"})
 SAID: Final = frozenset({MESSAGE, STICKER, *POLLS})
 """Types of events that somebody says something with."""
+
+ANSWERED_WITHIN: Final = timedelta(minutes=5)
+"""Of what was said while the agent was away, what is older is not answered (architecture.md, Once only)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,13 @@ def is_valid_edit(edit: Json, original: Json) -> bool:
         and isinstance(table(edit.get("content")).get("m.new_content"), dict)
         and relation_of(edit).replaces == original.get("event_id")
     )
+
+
+def is_overdue(event: Json, now: datetime) -> bool:
+    """Tell whether an event is a message that nobody expects an answer to any more; edits and deletions never are."""
+    if event.get("type") not in {*SAID, ENCRYPTED} or relation_of(event).replaces:
+        return False
+    return whole(event.get("origin_server_ts")) < (now - ANSWERED_WITHIN).timestamp() * 1000
 
 
 def age(event: Json) -> tuple[int, str]:

@@ -1,12 +1,14 @@
 """Spaces, lone rooms, visibility, rights and invitations at a real homeserver."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
 import pytest_asyncio
 
 from agent.bridge import State
+from agent.clock import ShiftedClock
 from agent.directory_changes import ChannelChanged, MembersSeen, ServerLeft
-from agent.events import MessageCreated
+from agent.events import MessageCreated, MessageDeleted
 from agent.places import ServerKind, Visibility
 from agent.testing.contract_steps import QUIET, heard, started
 from agent.testing.recording_host import RecordingHost
@@ -156,5 +158,26 @@ async def test_what_was_said_while_nobody_listened_comes_in_order_however_much(w
         texts = [(await host.next(MessageCreated)).text for _ in range(70)]
         assert texts == [f"said {number}" for number in range(70)]
         assert await host.rest(QUIET) == []
+    finally:
+        await world.bridge.stop()
+
+
+async def test_what_was_said_too_long_ago_is_not_answered_and_deletions_still_count(synapse: Synapse) -> None:
+    world = MatrixWorld(synapse)
+    await world.prepare()
+    host = RecordingHost()
+    await world.bridge.start(host)
+    gone = await world.say("soon gone")
+    await host.next(MessageCreated)
+    await world.bridge.stop()
+    await world.say("anybody there?")
+    await world.delete(gone)
+    world.matrix._clock = ShiftedClock(datetime.now(UTC) + timedelta(minutes=6))
+    await world.bridge.start(host)
+    try:
+        assert (await host.next(MessageDeleted)).message_id == gone
+        assert await host.rest(QUIET) == []
+        await world.say("and now?")  # who listens takes everything, whatever clock another server has
+        assert (await host.next(MessageCreated)).text == "and now?"
     finally:
         await world.bridge.stop()

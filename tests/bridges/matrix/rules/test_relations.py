@@ -1,9 +1,18 @@
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from bridges.matrix.rules.relations import Relation, age, is_redacted, is_valid_edit, redacted_by, relation_of
+from bridges.matrix.rules.relations import (
+    Relation,
+    age,
+    is_overdue,
+    is_redacted,
+    is_valid_edit,
+    redacted_by,
+    relation_of,
+)
 from tests.bridges.matrix.rules.states import BEN, edit, said
 
 
@@ -66,3 +75,13 @@ def test_of_two_edits_the_later_counts_and_then_the_greater_id() -> None:
     assert age(early) < age(late)
     assert age(early) > age({**early, "event_id": "$y"})
     assert age({"origin_server_ts": "soon"}) == (0, "")
+
+
+def test_only_messages_are_overdue() -> None:
+    now = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    old, fresh = (now - timedelta(minutes=6)).timestamp() * 1000, (now - timedelta(minutes=4)).timestamp() * 1000
+    assert is_overdue({**said("x"), "origin_server_ts": int(old)}, now)
+    assert is_overdue({"type": "m.room.encrypted", "origin_server_ts": int(old)}, now)
+    assert not is_overdue({**said("x"), "origin_server_ts": int(fresh)}, now)
+    assert not is_overdue({**edit("x"), "origin_server_ts": int(old)}, now)
+    assert not is_overdue({"type": "m.room.redaction", "origin_server_ts": int(old)}, now)
