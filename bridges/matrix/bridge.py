@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -11,26 +10,10 @@ from agent.bridge import BridgeStartFailed, Capabilities, HistoryMessage, Outcom
 from agent.clock import Clock, SystemClock
 from agent.files import MEBIBYTE
 from agent.identity.keys import ParticipantKey, ParticipantKind
-from bridges.matrix.client import NETWORK, Client, MatrixError
-from bridges.matrix.commands.answering import Answering
-from bridges.matrix.commands.confirming import Offers
-from bridges.matrix.commands.serving import Seeing, Serving
-from bridges.matrix.direct import DirectRooms
-from bridges.matrix.encryption import Encryption
-from bridges.matrix.incoming import Incoming
-from bridges.matrix.joining import Joining
-from bridges.matrix.known import Known
-from bridges.matrix.login import Login
-from bridges.matrix.media import Media
+from bridges.matrix.client import NETWORK, MatrixError
+from bridges.matrix.parts import Parts, build
 from bridges.matrix.places import PLATFORM
-from bridges.matrix.posting import Posting
-from bridges.matrix.reading import Reading
-from bridges.matrix.rules.outgoing import Typing
 from bridges.matrix.settings import MatrixSettings
-from bridges.matrix.syncing import Syncing
-from bridges.matrix.unread import Unread
-from bridges.matrix.watching import Watching
-from bridges.matrix.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,23 +23,13 @@ if TYPE_CHECKING:
     from agent.hookspecs import Health
     from agent.places import ChannelRef, ServerRef
     from agent.setup import Setup
+    from bridges.matrix.joining import Joining
+    from bridges.matrix.syncing import Syncing
 
 log = logs.get_logger(__name__)
 
 CARD_LIMIT: Final = 8_000
 """Bytes of a notice's card; the rest goes along as a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """What there is of the bridge from its start on."""
-
-    client: Client
-    syncing: Syncing
-    serving: Serving
-    posting: Posting
-    reading: Reading
-    media: Media
 
 
 class MatrixBridge:
@@ -72,7 +45,7 @@ class MatrixBridge:
         self.capabilities = Capabilities(
             settings.message_limit, has_idempotency_key=True, length_unit="bytes", card_limit=CARD_LIMIT
         )
-        self._parts: _Parts | None = None
+        self._parts: Parts | None = None
 
     @staticmethod
     def setup(setup: Setup) -> None:
@@ -105,41 +78,19 @@ class MatrixBridge:
         Raises:
             BridgeStartFailed: with the way out.
         """
-        settings, state = self.settings, host.state(self.name)
-        client, world = Client(settings.homeserver, settings.user), World(settings.user)
-        encryption = Encryption(client, state)
-        known, media = Known(client, encryption), Media(client)
-        reading = Reading(client, world, encryption, known, frozenset(settings.allowed_bots))
-        typing = Typing(settings.command_prefix, frozenset(command.path[0] for command in host.commands))
-        posting = Posting(client, world, encryption, media, typing)
-        incoming = Incoming(world, host, known, encryption, reading)
-        joining = Joining(client, world, settings)
-        direct = DirectRooms(client, world, state, joining)
-        answering = Answering(
-            posting, world, direct, typing, language=settings.language, limit=self.capabilities.message_limit
-        )
-        seeing, offers = Seeing(world, known, reading, media), Offers(state)
-        serving = Serving(
-            host, state, self._clock, seeing=seeing, answering=answering, offers=offers, settings=settings
-        )
-        incoming.commanded, incoming.reacted = serving.message, serving.reaction
-        if settings.encryption:
-            incoming.unreadable = Unread(encryption, posting, settings.language).take
-        syncing = Syncing(
-            client, world, state, encryption, incoming, Watching(host, world), joining, reading, self._clock
-        )
-        login = Login(client, settings, state)
+        settings = self.settings
         folder = (settings.store or host.folder(self.name)) if settings.encryption else None
-        syncing.log_in_again = partial(login.renew, folder)
-        self._parts = _Parts(client, syncing, serving, posting, reading, media)
+        state = host.state(self.name)
+        parts = self._parts = build(host, state, settings, self._clock)
+        parts.syncing.log_in_again = partial(parts.login.renew, folder)
         try:
-            await login.open()
+            await parts.login.open()
             if folder is not None:
-                await login.open_keys(folder)
-                await encryption.load()
-            await world.load(state)
-            await serving.start()
-            await self._begin(joining, syncing)
+                await parts.login.open_keys(folder)
+                await parts.encryption.load()
+            await parts.world.load(state)
+            await parts.serving.start()
+            await self._begin(parts.joining, parts.syncing)
         except BaseException:
             await self.stop()
             raise
@@ -210,7 +161,7 @@ class MatrixBridge:
         await self._started.posting.typing(channel)
 
     @property
-    def _started(self) -> _Parts:
+    def _started(self) -> Parts:
         if self._parts is None:
             raise RuntimeError("the bridge was not started")
         return self._parts
