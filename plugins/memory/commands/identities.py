@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agent.catalog import N_
 from agent.commands import Choice, Option
+from agent.contracts.memory import MemoryScope
 from agent.identity.names import normalise
 from plugins.memory.commands.desk import Refused
+from plugins.memory.rules import UNDO_KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 OPTION: Final = "identity"
 MOST_CHOICES: Final = 25
+_FIRST_ID: Final = re.compile(r"[0-9]{1,18}(?![0-9])")
 
 
 class Identities:
@@ -79,10 +83,11 @@ class Identities:
 
     async def _as_identity(self, call: Invocation) -> Invocation:
         name = str(call.options.get(OPTION) or "").strip()
-        if not name:
-            return call
-        wanted = normalise(name)
         known = await self._of(call.account)
+        if not name:
+            owner = await self._owner_of(call, known)
+            return call if owner is None else replace(call, account=as_account(call.account, owner))
+        wanted = normalise(name)
         found = [each for each in known if wanted in {normalise(each.display_name), normalise(each.key.id)}]
         if len(found) > 1:
             references = ", ".join(each.key.id for each in found)
@@ -90,6 +95,22 @@ class Identities:
         if not found:
             raise Refused(N_("Your account hosts nobody of this name. /personal proxy identities shows whom I know."))
         return replace(call, account=as_account(call.account, found[0]))
+
+    async def _owner_of(self, call: Invocation, known: Sequence[Speaker]) -> Speaker | None:
+        """Return whose memory an id alone means, as the buttons of a card give it: an id is one memory's for ever."""
+        first = _FIRST_ID.match(str(call.options.get("id") or call.options.get("ids") or ""))
+        if not known or first is None:
+            return None
+        memory_id, since = int(first[0]), self._desk.writing.clock.now() - UNDO_KEPT
+        gone = await self._desk.undo.read(memory_id, since)
+        for each in known:
+            if each.user_id is None:
+                continue
+            if gone is not None and gone.memory.scope is MemoryScope.PERSONAL and gone.memory.owner_id == each.user_id:
+                return each
+            if await self._desk.rows.find(MemoryScope.PERSONAL, memory_id, each.user_id) is not None:
+                return each
+        return None
 
     async def _of(self, account: Account) -> list[Speaker]:
         given: list[Sequence[Speaker]] = await self._desk.hooks.collect("own_identities", account=account)

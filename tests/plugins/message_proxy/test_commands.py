@@ -112,8 +112,12 @@ async def test_each_identity_has_pages_of_its_own_also_while_proxying_is_off(
             world, "personal memories remove", host, guild, general, ids=str(memory_id), identity="Wren"
         )
         assert removed.ok, removed.text
-        back = await run(world, "personal memories undo", host, guild, general, id=memory_id, identity="Wren")
+        assert not (await run(world, "personal memories undo", other, guild, general, id=memory_id)).ok
+        # A button of a card gives the id alone.
+        back = await run(world, "personal memories undo", host, guild, general, id=memory_id)
         assert back.ok, back.text
+        assert not (await run(world, "personal memories why", other, guild, general, id=memory_id)).ok
+        assert (await run(world, "personal memories why", host, guild, general, id=memory_id)).ok
 
 
 async def test_identities_are_forgotten_one_by_one_or_all_together(
