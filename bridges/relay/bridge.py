@@ -165,7 +165,7 @@ class RelayBridge:
         """Keep what a transaction brings."""
         parts = self._started
         linked = parts.ties.links.by_room
-        found = taken(events, self.names, linked, parts.ties.others)
+        found = taken(events, self.names, linked, parts.ties.others, parts.ties.links.asked)
         if found.malformed:
             metrics.emit("relay_malformed", found.malformed)
             log.warning("events_malformed", count=found.malformed)
@@ -179,6 +179,7 @@ class RelayBridge:
             return
         link = parts.ties.links.by_room.get(waiting.room_id)
         if link is None:
+            await parts.linking.answered(json.loads(waiting.payload))
             return
         room = await parts.linking.room(link.room_id)
         if not await parts.typed.take(json.loads(waiting.payload), room, link):

@@ -85,7 +85,8 @@ class MatrixCommands:
         self._wake()
         text = translate(
             call.locale,
-            "I join this channel with the room as soon as somebody who manages the room has invited me there: {user}",
+            "I join this channel with the room as soon as somebody who manages the room has invited me there, {user}, "
+            "and has agreed.",
             user=ties.names.agent,
         )
         return CommandReply(text)

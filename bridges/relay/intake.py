@@ -20,6 +20,8 @@ ANNOTATION: Final = "m.reaction"
 _STATE: Final = frozenset({MEMBER, ENCRYPTION, TOMBSTONE})
 _TIMELINE: Final = frozenset({*SAID, ENCRYPTED, REDACTION, ANNOTATION})
 _LONGEST_ID: Final = 255
+AGREE: Final = "!matrix accept"
+"""What whoever manages a room types to agree to a link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,9 @@ class Taken:
     """Events that have no usable id, room, sender or content: there is nothing to come back to."""
 
 
-def taken(events: Iterable[Any], names: Names, linked: Collection[str], others: Collection[str]) -> Taken:
+def taken(
+    events: Iterable[Any], names: Names, linked: Collection[str], others: Collection[str], asked: Collection[str] = ()
+) -> Taken:
     """Return what is to be kept of a transaction.
 
     Args:
@@ -39,6 +43,7 @@ def taken(events: Iterable[Any], names: Names, linked: Collection[str], others: 
         names: The relay's users.
         linked: The rooms that are linked.
         others: The agent's accounts of another bridge: what they say was said on the other side already.
+        asked: Rooms that are asked whether they agree to a link: of these the answer is kept and nothing else.
 
     """
     heard, malformed = [], 0
@@ -46,6 +51,8 @@ def taken(events: Iterable[Any], names: Names, linked: Collection[str], others: 
         event = table(each)
         if not _is_usable(event):
             malformed += 1
+        elif text(event["room_id"]) in asked and is_agreement(event):
+            heard.append(_heard(event, text(event["type"]), None))
         elif (kept := _kept(event, names, linked, others)) is not None:
             heard.append(kept)
     return Taken(tuple(heard), malformed)
@@ -58,6 +65,12 @@ def is_invitation(event: Json, names: Names) -> bool:
         and event.get("state_key") == names.agent
         and table(event.get("content")).get("membership") == "invite"
     )
+
+
+def is_agreement(event: Json) -> bool:
+    """Tell whether somebody agrees to a link."""
+    said = text(table(event.get("content")).get("body")).split()
+    return event.get("type") == "m.room.message" and said == list(AGREE.split())
 
 
 def _is_usable(event: Json) -> bool:

@@ -24,7 +24,7 @@ metrics.declare("relayed", "counter", ("side", "outcome"), "What a relay has car
 
 MOST_TRIES: Final = 3
 """Tries of an event that fails in a way nobody has foreseen, before it is set aside."""
-LONGEST_PAUSE: Final = 30.0
+LONGEST_PAUSE: Final = 10.0
 
 type Carry = Callable[[Waiting, bool], Awaitable[None]]
 """Carries one event; the second argument says that it may have been begun before, so that it may stand there."""

@@ -17,7 +17,7 @@ from bridges.matrix.rules.room import Room, room_name
 from bridges.matrix.rules.spaces import follows
 from bridges.matrix.rules.values import Json, table, text
 from bridges.relay.homeserver import HomeserverRefused, Unreachable
-from bridges.relay.intake import ENCRYPTION, MEMBER, TOMBSTONE, is_invitation
+from bridges.relay.intake import AGREE, ENCRYPTION, MEMBER, TOMBSTONE, is_agreement, is_invitation
 from bridges.relay.ties import Later
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ log = logs.get_logger(__name__)
 
 LOOK_EVERY: Final = 3.0
 """Seconds after which it is looked what was asked for on the command line, and what waits."""
-_CONSENT: Final = "consent:"
 _SUCCESSOR: Final = "successor:"
 """Before a room that takes another one's place and could not be joined yet."""
 _ASKED: Final = "asked"
@@ -41,6 +40,7 @@ REASONS: Final = {
     "removed": N_("I was removed from the room"),
     "gone": N_("the room has been replaced"),
     "not_invited": N_("somebody who manages the room has still to invite me there"),
+    "not_accepted": N_("somebody who manages the room has still to agree there"),
     "unknown_channel": N_("I do not know the channel"),
     "unknown_encryption": N_("I cannot find out whether the room is encrypted"),
 }
@@ -122,13 +122,13 @@ class Linking:
         if place is None:
             await ties.rows.change_link(link, _ASKED, "unknown_channel")
             return
-        if not link.is_agreed and await ties.state.get(_CONSENT + link.room_id) is None:
-            await ties.rows.change_link(link, _ASKED, "not_invited")
-            return
         try:
             await ties.home.join(link.room_id)
         except HomeserverRefused:
-            await ties.rows.change_link(link, _ASKED, "not_invited")
+            await ties.rows.change_link(link, _ASKED, "not_invited", server=place[0].external_id)
+            return
+        if not link.is_agreed:
+            await self._ask(link, *place)
             return
         try:
             is_encrypted = await ties.home.is_encrypted(link.room_id)
@@ -146,9 +146,39 @@ class Linking:
         log.info("linked", room=link.room_id, channel=link.channel)
         await self._tell_both(link, room, *place, begins=True)
 
+    async def _ask(self, link: Link, server: ServerRef, channel: ChannelRef) -> None:
+        """Ask the room whether it agrees: an invitation tells nothing of what it shall be joined with."""
+        if link.room_id in self._ties.links.asked:
+            return
+        self._ties.links.asked.add(link.room_id)
+        await self._ties.rows.change_link(link, _ASKED, "not_accepted", server=server.external_id)
+        asked = translate(
+            self._ties.relaying.locale,
+            "#{channel} of {server} is to be joined with this room: what is said in one would be read in the other. "
+            "Whoever manages this room agrees with: {agree}",
+            channel=channel.name,
+            server=server.name,
+            agree=AGREE,
+        )
+        await self._tell_room(link.room_id, asked, f"ask:{link.link_id}")
+
+    async def answered(self, event: Json) -> None:
+        """Take the answer of somebody who manages a room that is asked."""
+        room_id = text(event["room_id"])
+        links = await self._ties.rows.links()
+        link = next((each for each in links if each.room_id == room_id and each.state == _ASKED), None)
+        if link is None or not is_agreement(event):
+            return
+        self._ties.rooms.pop(room_id, None)  # who manages it may have changed since
+        if (await self.room(room_id)).manages(text(event["sender"])):
+            self._ties.links.asked.discard(room_id)
+            await self._ties.rows.agree(link)
+            self.wake()
+
     async def _end(self, link: Link) -> None:
         ties = self._ties
         was_linked = link.room_id in ties.links.by_room
+        ties.links.asked.discard(link.room_id)
         ties.links.drop(link)
         self._claim()
         await ties.rows.drop_room(link.room_id)
@@ -212,9 +242,7 @@ class Linking:
             return
         links = await self._ties.rows.links()
         is_wanted = any(link.room_id == room_id and link.is_agreed for link in links)
-        if room.manages(inviter):
-            await self._ties.state.put({_CONSENT + room_id: inviter})
-        elif not is_wanted:
+        if not room.manages(inviter) and not is_wanted:
             self._ties.rooms.pop(room_id, None)
             await home.leave(room_id)
             return

@@ -91,6 +91,10 @@ ON CONFLICT DO NOTHING RETURNING link_id;
 UPDATE relay_links SET state = $2, reason = $3, changed_at = $4, server = coalesce($5, server)
 WHERE link_id = $1 AND state <> 'ending';
 
+-- name: agree
+-- Keeps that the room's side agrees as well.
+UPDATE relay_links SET is_agreed = true, changed_at = $2 WHERE link_id = $1;
+
 -- name: end_link
 -- Asks for the end of a link.
 UPDATE relay_links SET state = 'ending', reason = $2, changed_at = $3 WHERE link_id = $1 RETURNING link_id;

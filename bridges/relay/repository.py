@@ -240,6 +240,10 @@ class Rows:
         """Make a link what it is now, unless its end is asked for; `server` is the channel's, once it is known."""
         await self._run("change_link", link.link_id, state, reason, self._clock.now(), server)
 
+    async def agree(self, link: Link) -> None:
+        """Keep that somebody who manages the room agrees to this link."""
+        await self._run("agree", link.link_id, self._clock.now())
+
     async def end_link(self, link: Link, reason: str) -> None:
         """Ask for a link's end."""
         await self._run("end_link", link.link_id, reason, self._clock.now())

@@ -44,6 +44,8 @@ class Links:
 
     by_room: dict[str, Link] = field(default_factory=dict)
     by_channel: dict[tuple[str, str], Link] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
+    """Rooms that are asked whether they agree to a link."""
 
     def put(self, link: Link) -> None:
         """Take a link into force."""

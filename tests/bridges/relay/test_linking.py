@@ -34,6 +34,15 @@ async def test_a_manager_of_each_side_makes_a_link(
             await discord.slash(world.mara, world.general, "matrix link", {"room": world.room})
         asked = await discord.slash(boss, world.general, "matrix link", {"room": world.room})
         assert world.bot.replace("_", "\\_") in asked.text or world.bot in asked.text
+        assert (
+            f"#general of {world.guild.name}" in (await world.in_room("Whoever manages this room"))["content"]["body"]
+        )
+        dan = await service.synapse.person("dan")
+        await world.cyn.invite(world.room, dan.user_id)
+        await dan.join(world.room)
+        await dan.say(world.room, "!matrix accept")  # who does not manage the room
+        await state(world, "asked:not_accepted")
+        await world.cyn.say(world.room, "!matrix accept")
         await world.in_room("This room is now joined")
         assert (await discord.slash(boss, world.general, "matrix list")).text.startswith("\\#general: ")
         again = await discord.slash(boss, world.general, "matrix link", {"room": "!other:home.test"})
@@ -61,6 +70,8 @@ async def test_an_invitation_by_anybody_is_no_consent(
         await dan.joined(room, world.bot, "leave")
         await state(world, "asked:not_invited")
         await dan.invite(room, world.bot)
+        await state(world, "asked:not_accepted")
+        await dan.say(room, "!matrix  accept")
         await state(world, "linked:")
 
 

@@ -31,7 +31,8 @@ class DiscordProcess:
             "cdn_base": discord.cdn_base,
             "ready_seconds": 0.05,
         }
-        (folder / "plugins.toml").write_text(tomlkit.dumps({**tables, "bridges": {"discord": section}}))
+        bridges = {**tables.get("bridges", {}), "discord": section}
+        (folder / "plugins.toml").write_text(tomlkit.dumps({**tables, "bridges": bridges}))
 
     async def __aenter__(self) -> Self:
         return self
