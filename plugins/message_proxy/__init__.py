@@ -101,13 +101,15 @@ class MessageProxyPlugin:
         return ProxyCommands(self.choosing, self._probe).commands()
 
     def _finder(self, approved: Approved) -> Finder:
+        from importlib.metadata import version
+
         from plugins.message_proxy.adapters import adapter_for
-        from plugins.message_proxy.asking import Asker
+        from plugins.message_proxy.asking import Asker, user_agent
         from plugins.message_proxy.finding import Finder
         from plugins.message_proxy.pace import Pace
 
         monotonic = self._core.clock.monotonic
-        asker = Asker(approved, f"Isthmus (+{self._settings.contact})")
+        asker = Asker(approved, user_agent(version("isthmus"), self._settings.contact))
         pace = Pace(self._settings.requests_per_second, monotonic, asyncio.sleep)
         adapter = adapter_for(approved.descriptor.service, asker)
         return Finder(adapter, pace, budget=self._settings.lookup_seconds, monotonic=monotonic, sleep=asyncio.sleep)
@@ -187,9 +189,13 @@ class MessageProxyPlugin:
 
     @hookimpl
     async def health(self) -> Sequence[Health]:
-        """Tell which instances may be asked."""
+        """Tell which instances may be asked, and whether they are told whom to ask."""
         names = ", ".join(each.name for each in self.instances)
-        return (Health("message_proxy", "ok", f"instances: {names}; {len(self.watching.users)} accounts use one"),)
+        asked = Health("message_proxy", "ok", f"instances: {names}; {len(self.watching.users)} accounts use one")
+        if self._settings.contact is not None:
+            return (asked,)
+        text = "the services are not told whom to ask when something is wrong, and may refuse this agent"
+        return asked, Health("message_proxy contact", "warn", text, REMEDY)
 
     def _hear(self, owner: str) -> None:
         """Read anew who uses which service, when another process has changed it."""
@@ -211,5 +217,6 @@ class MessageProxyPlugin:
         await self.choosing.check_hosts()
 
 
+REMEDY: Final = 'set contact under [plugins.message_proxy], e.g. contact = "https://example.org"'
 CHOICES: Final = "message_proxy:choices"
 """The owner that is announced when somebody begins or ends to use a service."""

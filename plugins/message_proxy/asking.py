@@ -41,6 +41,11 @@ class NoAnswer:
     reason: str
 
 
+def user_agent(version: str, contact: str | None) -> str:
+    """Return what every request calls itself: product, version, and whom to ask, or plainly that nobody is named."""
+    return f"Isthmus/{version} ({'contact not set' if contact is None else f'+{contact}'})"
+
+
 class Asker:
     """Asks one instance."""
 

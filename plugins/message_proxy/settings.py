@@ -27,6 +27,12 @@ def _name(text: str) -> str:
     return text
 
 
+def _contact(text: str) -> str:
+    if not text.strip() or not text.isascii() or not text.isprintable():
+        raise ValueError("expected one line of plain characters, such as https://example.org or mail@example.org")
+    return text.strip()
+
+
 class InstanceSettings(Section):
     """One instance of a service that the operator approves: what it attests is believed."""
 
@@ -56,7 +62,7 @@ class MessageProxySettings(Section):
     """For the official PluralKit; it raises no limit, and without one everything works."""
     pluralbuddy_token: Secret | None = None
     """An OAuth access token for the official PluralBuddy, which answers nobody without one."""
-    contact: str = Field(default="https://github.com/", min_length=1, max_length=200)
-    """How the operator can be reached: services ask for it in every request."""
+    contact: Annotated[str, AfterValidator(_contact), Field(max_length=200)] | None = None
+    """How the operator can be reached, an address or a mail address: services ask for it in every request."""
     instances: dict[Annotated[str, AfterValidator(_name)], InstanceSettings] = Field(default_factory=dict)
     """Further instances by name."""

@@ -1,15 +1,21 @@
 """Requests on the loopback interface and to addresses that must not be asked."""
 
 import time
+from importlib.metadata import version
 
 import pytest
+from pydantic import ValidationError
 
 from agent.settings import Secret
+from agent.testing.app import running_agent
+from plugins.message_proxy import MessageProxyPlugin
 from plugins.message_proxy.adapters import PluralKit
 from plugins.message_proxy.addresses import forbidden
-from plugins.message_proxy.asking import Answer, Asker, NoAnswer
+from plugins.message_proxy.asking import Answer, Asker, NoAnswer, user_agent
 from plugins.message_proxy.services import DESCRIPTORS, Approved
+from plugins.message_proxy.settings import MessageProxySettings
 from plugins.message_proxy.values import Failed, Found, Miss, Service
+from tests.plugins.message_proxy.world import INSTANCE, settings_for
 from tests.servers.pluralkit import Behaviour, PluralKitServer
 
 TOKEN = "pk-token-of-the-test"
@@ -118,3 +124,37 @@ async def test_a_name_that_leads_to_a_private_address_is_not_asked(pluralkit: Pl
 )
 def test_which_addresses_are_public(address: str, expected: bool) -> None:
     assert forbidden(address) is expected
+
+
+def test_every_request_names_the_version_and_says_so_where_nobody_is_named_to_ask() -> None:
+    assert user_agent("0.1", None) == "Isthmus/0.1 (contact not set)"
+    assert user_agent("0.1", "https://example.org") == "Isthmus/0.1 (+https://example.org)"
+
+
+@pytest.mark.parametrize("contact", ["", "  ", "mail@example.org\r\nX: y", "Gärtnerei"])
+def test_a_contact_is_one_plain_line(contact: str) -> None:
+    with pytest.raises(ValidationError, match="one line of plain characters"):
+        MessageProxySettings(contact=contact)
+
+
+@pytest.mark.parametrize("contact", [None, "mail@example.org"])
+async def test_a_missing_contact_is_told_to_the_service_and_to_the_operator(
+    pluralkit: PluralKitServer, database_url: str, contact: str | None
+) -> None:
+    options = {} if contact is None else {"contact": contact}
+    async with running_agent(database_url, settings_for(pluralkit.origin, **options)) as agent:
+        plugin = agent.plugins.get("message_proxy")
+        assert isinstance(plugin, MessageProxyPlugin)
+        instance = next(each for each in plugin.instances if each.name == INSTANCE)
+        await plugin.finders[instance.instance_id].system("100000000000000001")
+        lines = {line.name: line for part in await agent.plugins.collect("health") for line in part}
+    (_, _, headers) = pluralkit.requests[0]
+    product = f"Isthmus/{version('isthmus')}"
+    if contact is None:
+        assert headers["User-Agent"] == f"{product} (contact not set)"
+        warned = lines["message_proxy contact"]
+        assert warned.state == "warn"
+        assert "set contact under [plugins.message_proxy]" in warned.remedy
+    else:
+        assert headers["User-Agent"] == f"{product} (+mail@example.org)"
+        assert "message_proxy contact" not in lines
