@@ -59,7 +59,8 @@ WITH waiting AS (
     UPDATE relay_events e SET payload = NULL, state = 'done', finished_at = $2, reason = 'a person was forgotten'
     FROM accounts a
     WHERE a.account_id = ANY ($1::bigint[]) AND e.payload IS NOT NULL
-      AND a.external_id IN (e.payload ->> 'sender', e.payload #>> '{author,external_id}')
+      AND a.external_id IN (e.payload ->> 'sender', e.payload #>> '{author,external_id}',
+                            e.payload #>> '{message,asker,id}')
 )
 UPDATE relay_messages SET account_id = NULL, voice = NULL WHERE account_id = ANY ($1::bigint[]);
 

@@ -74,7 +74,9 @@ class Relaying:
 
     async def heard(self, event: Event) -> bool:
         """Tell the hearer of a platform; False when the event is another bridge's echo of what the relay carries."""
-        if (event.platform, event.channel.external_id) in self._claimed and not event.event_id.startswith(OWN):
+        channel = event.channel
+        places = {(event.platform, channel.external_id), (event.platform, channel.parent_external_id)}
+        if not places.isdisjoint(self._claimed) and not event.event_id.startswith(OWN):
             return False
         hearer = self._hearers.get(event.platform)
         if hearer is not None and not event.event_id.startswith(OWN):

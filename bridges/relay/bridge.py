@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from agent.bridge import BridgeHost, HistoryMessage, OutcomeUnknown, OutgoingMessage, Sent, SentMessage
     from agent.commands import Command
     from agent.events import Attachment
+    from agent.hookspecs import Health
     from agent.places import ChannelRef, ServerRef
     from bridges.relay.registration import Tokens
     from bridges.relay.repository import Waiting
@@ -96,6 +97,21 @@ class RelayBridge:
 
     def _wake_links(self) -> None:
         self._started.linking.wake()
+
+    async def health(self) -> Sequence[Health]:
+        """Say whether the homeserver answers (`isthmus doctor`)."""
+        from agent.hookspecs import Health
+
+        home = Homeserver(self.settings.homeserver, "")
+        await home.open()
+        try:
+            await home.call("GET", "versions")
+        except (Unreachable, HomeserverRefused) as error:
+            remedy = "check homeserver in [bridges.relay]"
+            return (Health("bridge relay", "fail", f"the homeserver does not answer: {error}", remedy),)
+        finally:
+            await home.close()
+        return (Health("bridge relay", "ok", f"the homeserver answers at {self.settings.homeserver}"),)
 
     def identity(self) -> str:
         """Return the agent's user: only one process may carry its events."""

@@ -46,7 +46,7 @@ class Homeserver:
 
     def __init__(self, address: str, token: str) -> None:
         self._address = address
-        self._headers = {"Authorization": f"Bearer {token}"}
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._http: aiohttp.ClientSession | None = None
 
     async def open(self) -> None:

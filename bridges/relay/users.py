@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -23,6 +24,11 @@ _KEPT: Final = "user:"
 _PICTURE_LIMIT: Final = 2 * MEBIBYTE
 _MOST: Final = 20_000
 _NAME_LIMIT: Final = 200
+
+
+def _mark(text: str) -> str:
+    """Return what tells a text from another one and does not tell the text: who is forgotten leaves no name here."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +77,16 @@ class Users:
 
     async def _make(self, looks: Looks, wanted: tuple[str, str]) -> None:
         home, state, key = self._ties.home, self._ties.state, _KEPT + looks.user_id
-        kept = json.loads(await state.get(key) or "null")
+        kept, marks = json.loads(await state.get(key) or "null"), [_mark(each) for each in wanted]
         if kept is None:
             await home.register(looks.user_id[1:].partition(":")[0])
-            kept = ["", ""]
-        if kept[0] != wanted[0]:
+            kept = ["", _mark("")]
+        if kept[0] != marks[0]:
             await home.set_profile(looks.user_id, "displayname", wanted[0])
-        if kept[1] != wanted[1]:
+        if kept[1] != marks[1]:
             await self._picture(looks)
-        if list(wanted) != kept:
-            await state.put({key: json.dumps(wanted)})
+        if marks != kept:
+            await state.put({key: json.dumps(marks)})
         self._shown[looks.user_id] = wanted
 
     async def _picture(self, looks: Looks) -> None:

@@ -89,7 +89,9 @@ async def test_a_relays_own_events_and_messages_are_not_heard(agent: Agent, plat
 async def test_what_another_bridge_hears_in_a_claimed_place_is_dropped(agent: Agent, platform: FakePlatform) -> None:
     server, channel = platform.place()
     agent.relaying.claim(frozenset({("fake", channel.external_id)}))
+    thread = ChannelRef("thread", "Thread", parent_external_id=channel.external_id)
     await agent.receive(a_message(server, channel, "$1"))
+    await agent.receive(a_message(server, thread, "$2"))
     await agent.idle()
     assert list(platform.from_agent) == []
     await agent.receive(a_message(server, channel, "relay:$1"))
