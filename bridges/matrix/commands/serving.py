@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 log = logs.get_logger(__name__)
 
 _RAN: Final = "ran:"
+_PATIENCE: Final = 2.0
+"""Seconds that a reaction waits for the answer that it may belong to."""
 _REMEMBERED: Final = timedelta(days=1)
 
 
@@ -91,7 +93,8 @@ class Serving:
         self._answering = answering
         self._offers = offers
         self._settings = settings
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], str] = {}
+        """What is being done, and for whom."""
         self._order: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def start(self) -> None:
@@ -135,7 +138,7 @@ class Serving:
 
     async def reaction(self, reaction: ReactionAdded) -> bool:
         """Take a reaction that asks for what an answer offers; tell whether it is one."""
-        offered = await self._offers.of(reaction.message_id, reaction.author.external_id, self._clock.now())
+        offered = await self._offered(reaction.message_id, reaction.author.external_id)
         step = None if offered is None else step_by_reaction(offered, reaction.emoji)
         if offered is None or step is None:
             return False
@@ -147,13 +150,22 @@ class Serving:
         if message.reply is None or not message.reply.to_agent:
             return False
         answered = message.reply.message_id
-        offered = await self._offers.of(answered, message.author.external_id, self._clock.now())
+        offered = await self._offered(answered, message.author.external_id)
         step = None if offered is None else step_by_code(offered, message.text)
         if offered is None or step is None:
             return False
         where = Asked(message.event_id, message.author.external_id, message.channel)
         await self._begin(where, self._step(where, message.author, answered, offered, step))
         return True
+
+    async def _offered(self, answered: str, asker: str) -> Offered | None:
+        """Return what an answer offers to somebody; one that stands already may still be being written down."""
+        offered = await self._offers.of(answered, asker, self._clock.now())
+        running = {task for task, user_id in self._tasks.items() if user_id == asker}
+        if offered is None and running:
+            await asyncio.wait(running, timeout=_PATIENCE)
+            offered = await self._offers.of(answered, asker, self._clock.now())
+        return offered
 
     async def _begin(self, where: Asked, work: Coroutine[Any, Any, None]) -> None:
         """Do something once, even when its event comes again, behind what was asked for in that room before."""
@@ -164,8 +176,8 @@ class Serving:
         await self._state.put({key: self._clock.now().isoformat()})
         lock = self._order.setdefault(split_channel(where.channel.external_id)[0], asyncio.Lock())
         task = asyncio.create_task(self._in_order(lock, work), name=f"matrix command {where.event_id}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = where.user_id
+        task.add_done_callback(self._tasks.pop)
 
     @staticmethod
     async def _in_order(lock: asyncio.Lock, work: Coroutine[Any, Any, None]) -> None:

@@ -1,5 +1,6 @@
 """Commands in the rooms of a real homeserver."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.store.pool import Store
+from bridges.matrix.commands.confirming import Offered, Offers
 from tests.bridges.discord.trial import SEEN
 from tests.bridges.discord.trial import SETTINGS as TRIAL
 from tests.bridges.matrix.worlds import Trial, matrix_agent
@@ -100,6 +102,26 @@ async def test_pages_are_turned_by_reactions_and_only_by_their_asker(synapse: Sy
         assert second["content"]["body"].splitlines()[0] == "page 4"
         await trial.agent.idle()
         assert len(await ana.said_by(room, trial.account.user_id)) == 2
+
+
+async def test_a_reaction_may_be_faster_than_what_the_agent_notes(
+    synapse: Synapse, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = Offers.keep
+
+    async def late(self: Offers, event_id: str, offered: Offered) -> None:
+        await asyncio.sleep(0.5)
+        await keep(self, event_id, offered)
+
+    monkeypatch.setattr(Offers, "keep", late)
+    ana = await synapse.person("ana")
+    async with matrix_agent(synapse, database_url, TRIAL) as trial:
+        room = await trial.room(ana)
+        await ana.say(room, "!trial deep pages 3")
+        (first,) = await ana.answer(room, trial.account.user_id)
+        await ana.react(room, first["event_id"], "➡")
+        (_, second) = await ana.answer(room, trial.account.user_id, 2)
+        assert second["content"]["body"].splitlines()[0] == "page 4"
 
 
 async def test_a_command_runs_once_though_its_event_comes_again(synapse: Synapse, database_url: str) -> None:
