@@ -43,6 +43,7 @@ class MessageProxyPlugin:
     @hookimpl
     async def start(self, core: Core) -> None:
         """Put the parts together and read who uses which service."""
+        from plugins.message_proxy.anonymous import ANONYMOUS, Anonymous
         from plugins.message_proxy.choosing import Choosing
         from plugins.message_proxy.protection import Protection
         from plugins.message_proxy.registering import Registrar
@@ -53,6 +54,8 @@ class MessageProxyPlugin:
 
         self._core = core
         self.repository = ProxyRepository(core.store)
+        core.preferences.register(ANONYMOUS)
+        self.anonymous = Anonymous(core, self.repository)
         self.protection = Protection(core.store)
         self.registrar = Registrar(core.store)
         found = approved(self._settings)
@@ -83,6 +86,7 @@ class MessageProxyPlugin:
             watching=self.watching,
             instances=self.instances,
             finders=self.finders,
+            anonymous=self.anonymous,
         )
         self._sweeper = asyncio.create_task(self._sweep(), name="message_proxy sweep")
 
@@ -95,10 +99,10 @@ class MessageProxyPlugin:
 
     @hookimpl
     def register_commands(self) -> Sequence[Command]:
-        """Return `/personal proxy …`."""
+        """Return `/personal proxy …` for everybody, and what those who manage a server decide."""
         from plugins.message_proxy.commands import ProxyCommands
 
-        return ProxyCommands(self.choosing, self._probe).commands()
+        return (*ProxyCommands(self.choosing, self._probe).commands(), self.anonymous.command())
 
     def _finder(self, approved: Approved) -> Finder:
         from importlib.metadata import version
@@ -149,8 +153,8 @@ class MessageProxyPlugin:
 
     @hookimpl
     async def guard_memory_write(self, write: MemoryWrite) -> Denial | None:
-        """Ask the hosts of an identity, early."""
-        return await self.protection.check_write(write)
+        """Ask the hosts of an identity, early; nothing is kept for a message that is anybody's."""
+        return self.anonymous.refuses(write.source.author_account_id) or await self.protection.check_write(write)
 
     @hookimpl
     async def recheck_memory_write(self, conn: Connection, write: MemoryWrite) -> Denial | None:
@@ -160,7 +164,7 @@ class MessageProxyPlugin:
     @hookimpl
     async def guard_memory_read(self, read: MemoryRead) -> Denial | None:
         """Let memories of an identity be told only where its hosts allow it, and never to its siblings."""
-        return await self.protection.check_read(read)
+        return self.anonymous.refuses(read.reader_account_id) or await self.protection.check_read(read)
 
     @hookimpl
     async def message_deleted(self, event: MessageDeleted) -> Sequence[Card]:

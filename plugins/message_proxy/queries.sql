@@ -4,6 +4,11 @@ INSERT INTO message_proxy_instances (name, service) VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE SET service = excluded.service
 RETURNING instance_id, application_id;
 
+-- name: server_choice
+-- What a server has chosen of one preference.
+SELECT c.key, c.value FROM servers s JOIN server_settings c USING (server_id)
+WHERE s.platform = $1 AND s.external_id = $2 AND c.key = $3;
+
 -- name: learn_application
 -- Keep which application posts for an instance.
 UPDATE message_proxy_instances SET application_id = $2, learned_at = $3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.contracts.people import Speaker
 from agent.events import MessageCreated, dump_event, load_event
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from asyncpg import Record
 
     from agent.contracts.people import Account
+    from agent.places import ServerRef
     from agent.store.pool import Store
     from agent.tools import Connection, Json
     from plugins.message_proxy.services import Approved
@@ -62,6 +63,12 @@ class ProxyRepository:
         """Keep which application posts for an instance."""
         async with self._store.connection() as conn:
             await conn.execute(QUERIES["learn_application"], instance_id, application_id, now)
+
+    async def server_choice(self, server: ServerRef, key: str) -> dict[str, Any]:
+        """Return what a server has chosen of one preference, by its key; empty where it has not."""
+        async with self._store.connection() as conn:
+            rows = await conn.fetch(QUERIES["server_choice"], server.platform, server.external_id, key)
+        return {row["key"]: row["value"] for row in rows}
 
     async def choices(self, account_id: int | None = None) -> dict[int, frozenset[int]]:
         """Return who uses which instances, by account."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent.contracts.people import Account
     from agent.core import Core
     from agent.events import MessageCreated
+    from plugins.message_proxy.anonymous import Anonymous
     from plugins.message_proxy.finding import Finder
     from plugins.message_proxy.registering import Registrar
     from plugins.message_proxy.repository import ProxyRepository
@@ -51,6 +52,7 @@ class Routing:
     watching: Watching
     instances: tuple[Instance, ...]
     finders: Mapping[int, Finder]
+    anonymous: Anonymous
     _verdicts: OrderedDict[tuple[str, str], Verdict] = field(default_factory=OrderedDict)
     _deciding: set[tuple[str, str]] = field(default_factory=set)
     _asking: Counter[Where] = field(default_factory=Counter)
@@ -67,7 +69,7 @@ class Routing:
     def resolve(self, event: MessageCreated, account: Account) -> Answering:
         """Answer who said a message. For everybody who uses no service that is one look into memory."""
         if event.webhook_id is not None:
-            return self._repost(event)
+            return self._repost(event, account)
         chosen = self.watching.users.get(account.account_id)
         return None if chosen is None or event.corrects is not None else self._original(event, account, chosen)
 
@@ -105,7 +107,7 @@ class Routing:
 
     # Reposts --------------------------------------------------------------------------------------------------
 
-    async def _repost(self, event: MessageCreated) -> SpeakerAnswer | None:
+    async def _repost(self, event: MessageCreated, account: Account) -> SpeakerAnswer | None:
         key = (event.platform, event.message_id)
         if (verdict := self._verdicts.get(key)) is not None:
             return self._answer(verdict, event)
@@ -116,6 +118,8 @@ class Routing:
         attesting = [each for each in possible if each.descriptor.attests]
         if possible and not attesting:
             count(Outcome.UNSUPPORTED)
+            certain = any(event.application_id in {each.application_id, each.learned} for each in possible)
+            return await self.anonymous.answer(event, account) if event.application_id and certain else None
         expecting = [each for each in attesting if (*where(event), each.instance_id) in self.watching.expecting]
         if not expecting:
             return None
