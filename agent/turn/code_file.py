@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from agent.files import TextFile
+from agent.turn.split import FENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent.turn.split import Measure
 
-_FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([^\n`]*)$", re.MULTILINE)
 _SAME: Final = (
     "c cpp cs css csv dart diff go html ini java js json jsx kt lua md php ps1 py rb rs scala sh sql svg swift tex "
     "toml ts tsx txt xml yaml"
@@ -60,7 +60,7 @@ def code_apart(text: str, limit: int, measure: Measure) -> Apart | None:
 def _blocks(text: str) -> Iterator[_Block]:
     """Yield the fenced blocks of a text; one that is never closed ends with it."""
     opened: re.Match[str] | None = None
-    for match in _FENCE.finditer(text):
+    for match in FENCE.finditer(text):
         if opened is None:
             opened = match
         elif match[1].startswith(opened[1]) and not match[2].strip():

@@ -8,8 +8,12 @@ from typing import Final
 
 import regex
 
-_FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([^\n`]*)$", re.MULTILINE)
-_LINK: Final = re.compile(r"\[[^\]\n]*\]\([^)\s]*\)|<?https?://[^\s<>]+>?|`[^`\n]+`")
+FENCE: Final = re.compile(r"^ {0,3}(`{3,16}|~{3,16})(?![`~])[ \t]*([^\n`]{0,80})$", re.MULTILINE)
+"""The line that opens or closes a block of code. A longer run of marks is none: it would be repeated in each part."""
+# Each piece can end at one place only, so that a text of brackets and nothing else takes no longer than any other.
+_LINK: Final = re.compile(
+    r"\[[^\[\]\n]{0,500}\]\((?:[^()\s]|\([^()\s]{0,500}\)){0,2000}\)|<?https?://[^\s<>]+>?|`[^`\n]+`"
+)
 _CLUSTER: Final = regex.compile(r"\X")
 _BREAKS: Final = (
     re.compile(r"\n\n+"),
@@ -47,6 +51,8 @@ def split(text: str, limit: int, measure: Measure = len) -> tuple[str, ...]:
     parts: list[str] = []
     rest, opened = text.strip("\n"), ""
     while rest.strip():
+        if measure(opened) > limit // 4:  # there would be no room for what stands in the block
+            opened = ""
         head = f"{opened}\n" if opened else ""
         if measure(head + rest) <= limit:
             parts.append(head + rest)
@@ -68,14 +74,14 @@ def split(text: str, limit: int, measure: Measure = len) -> tuple[str, ...]:
 
 
 def _closing(opening: str) -> str:
-    match = _FENCE.match(opening)
+    match = FENCE.match(opening)
     return match[1] if match else "```"
 
 
 def _open_fence(text: str) -> str:
     """Return the line that opens the fence which is still open at the end of the text, or nothing."""
     opened = ""
-    for match in _FENCE.finditer(text):
+    for match in FENCE.finditer(text):
         if not opened:
             opened = match[0].strip()
         elif match[1].startswith(_closing(opened)) and not match[2].strip():

@@ -80,3 +80,16 @@ def test_nothing_gives_no_part(text: str) -> None:
 def test_too_small_a_limit_is_refused() -> None:
     with pytest.raises(ValueError, match="the limit of a message is 10"):
         split("text", 10)
+
+
+@pytest.mark.parametrize("limit", [40, 2000])
+@pytest.mark.parametrize(
+    "piece", ["[", "[a](", "[a]((((", "`", "~", "```", "*", "<", "(", "[[](x", "https://", "```" + "y" * 79 + "\n"]
+)
+def test_marks_and_nothing_else_are_split_like_any_text(piece: str, limit: int) -> None:
+    text = piece * (60_000 // len(piece))
+    parts = split(text, limit)
+    assert all(len(part) <= limit for part in parts)
+    assert len(parts) <= 3 * len(text) / limit + 1
+    marks = "".join(parts).replace("\n", "")
+    assert all(marks.count(mark) >= text.count(mark) for mark in set(piece) - {"\n"})
