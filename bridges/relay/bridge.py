@@ -48,6 +48,8 @@ log = logs.get_logger(__name__)
 metrics.declare("relay_malformed", "counter", (), "Events of the homeserver that have no usable id, room or content.")
 
 _ROOM_ITSELF: Final = frozenset({MEMBER, ENCRYPTION, TOMBSTONE, ENCRYPTED})
+_EARLY_KEPT: Final = timedelta(hours=1)
+"""How long an edit waits for its message."""
 _EVENTS_KEPT: Final = timedelta(days=30)
 _SWEEP_EVERY: Final = 3600.0
 _HELLO: Final = 5.0
@@ -232,7 +234,7 @@ class RelayBridge:
         while True:
             now = clock.now()
             try:
-                await rows.sweep(now - _EVENTS_KEPT, now - timedelta(days=self.settings.kept_days))
+                await rows.sweep(now - _EARLY_KEPT, now - _EVENTS_KEPT, now - timedelta(days=self.settings.kept_days))
             except StoreError as error:
                 log.warning("sweep_failed", reason=str(error))
             await asyncio.sleep(_SWEEP_EVERY)

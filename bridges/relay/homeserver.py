@@ -94,7 +94,7 @@ class Homeserver:
 
     async def send(self, room: str, content: Json, key: str, user: str, kind: str = "m.room.message") -> str:
         """Send an event under a key and return its id; the same key again, soon, sends nothing more."""
-        path = f"v3/rooms/{quote(room)}/send/{kind}/{quote(key, safe='')}"
+        path = f"v3/rooms/{_q(room)}/send/{kind}/{_q(key)}"
         return text(table(await self.call("PUT", path, {**content, KEY: {"key": key}}, user=user)).get("event_id"))
 
     async def find(self, room: str, key: str, user: str) -> str | None:
@@ -102,7 +102,7 @@ class Homeserver:
         start: dict[str, str] = {}
         for _ in range(10):
             query = {"dir": "b", "limit": "100", **start}
-            page = table(await self.call("GET", f"v3/rooms/{quote(room)}/messages", query=query))
+            page = table(await self.call("GET", f"v3/rooms/{_q(room)}/messages", query=query))
             for event in page.get("chunk") or ():
                 mark = table(table(table(event).get("content")).get(KEY))
                 if text(mark.get("key")) == key and text(event.get("sender")) == user:
@@ -114,18 +114,18 @@ class Homeserver:
 
     async def redact(self, room: str, event_id: str, key: str, user: str | None = None) -> None:
         """Redact an event."""
-        await self.call("PUT", f"v3/rooms/{quote(room)}/redact/{quote(event_id)}/{quote(key, safe='')}", {}, user=user)
+        await self.call("PUT", f"v3/rooms/{_q(room)}/redact/{_q(event_id)}/{_q(key)}", {}, user=user)
 
     async def event(self, room: str, event_id: str) -> Json | None:
         """Return an event; None when there is none that may be seen."""
         try:
-            return table(await self.call("GET", f"v3/rooms/{quote(room)}/event/{quote(event_id)}"))
+            return table(await self.call("GET", f"v3/rooms/{_q(room)}/event/{_q(event_id)}"))
         except HomeserverRefused:
             return None
 
     async def state(self, room: str) -> list[Json]:
         """Return the whole state of a room."""
-        found = await self.call("GET", f"v3/rooms/{quote(room)}/state")
+        found = await self.call("GET", f"v3/rooms/{_q(room)}/state")
         return [table(each) for each in found] if isinstance(found, list) else []
 
     async def is_encrypted(self, room: str) -> bool:
@@ -135,7 +135,7 @@ class Homeserver:
             HomeserverRefused, Unreachable: it is not known.
         """
         try:
-            await self.call("GET", f"v3/rooms/{quote(room)}/state/m.room.encryption/")
+            await self.call("GET", f"v3/rooms/{_q(room)}/state/m.room.encryption/")
         except HomeserverRefused as refused:
             if refused.status == 404 and refused.code == "M_NOT_FOUND":  # noqa: PLR2004 - HTTP's own number
                 return False
@@ -144,15 +144,15 @@ class Homeserver:
 
     async def join(self, room: str, user: str | None = None) -> None:
         """Join a room that is open, or to which the user is invited."""
-        await self.call("POST", f"v3/join/{quote(room)}", {}, user=user)
+        await self.call("POST", f"v3/join/{_q(room)}", {}, user=user)
 
     async def leave(self, room: str, user: str | None = None) -> None:
         """Leave a room, or decline an invitation."""
-        await self.call("POST", f"v3/rooms/{quote(room)}/leave", {}, user=user)
+        await self.call("POST", f"v3/rooms/{_q(room)}/leave", {}, user=user)
 
     async def invite(self, room: str, user: str) -> None:
         """Invite a user."""
-        await self.call("POST", f"v3/rooms/{quote(room)}/invite", {"user_id": user})
+        await self.call("POST", f"v3/rooms/{_q(room)}/invite", {"user_id": user})
 
     async def direct_room(self, user: str) -> str:
         """Create a room for the agent and one person."""
@@ -170,11 +170,11 @@ class Homeserver:
 
     async def set_profile(self, user: str, field: str, value: str) -> None:
         """Set `displayname` or `avatar_url` of a user."""
-        await self.call("PUT", f"v3/profile/{quote(user)}/{field}", {field: value}, user=user)
+        await self.call("PUT", f"v3/profile/{_q(user)}/{field}", {field: value}, user=user)
 
     async def ping(self, registration_id: str) -> None:
         """Have the homeserver bring what waits: it holds back for minutes after failures."""
-        await self.call("POST", f"v1/appservice/{quote(registration_id, safe='')}/ping", {})
+        await self.call("POST", f"v1/appservice/{_q(registration_id)}/ping", {})
 
     async def upload(self, name: str, content: bytes, content_type: str, user: str) -> str:
         """Upload a file and return its address."""
@@ -228,6 +228,11 @@ class Homeserver:
         if self._http is None:
             raise RuntimeError("the homeserver's connections are not open")
         return self._http
+
+
+def _q(text: str) -> str:
+    """Return an id as a part of a path: those of personas and of events may hold slashes."""
+    return quote(text, safe="")
 
 
 async def _bounded(answer: aiohttp.ClientResponse, name: str, limit: int) -> bytes:

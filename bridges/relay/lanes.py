@@ -128,7 +128,8 @@ class Lanes:
             await self._carriers[waiting.side](waiting, is_doubtful)
         except (Later, Unreachable) as later:
             log.info("relay_waits", side=waiting.side, room=waiting.room_id, reason=str(later))
-            return _Pause(later.seconds if isinstance(later, Later) else pause)
+            told = later if isinstance(later, Later) else Later("", pause, is_doubtful=True)
+            return _Pause(told.seconds, is_doubtful=told.is_doubtful)
         except HomeserverRefused as refused:
             if refused.retry_after is not None:
                 return _Pause(min(refused.retry_after, LONGEST_PAUSE), is_doubtful=False)

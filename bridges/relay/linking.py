@@ -10,14 +10,17 @@ from agent import logs
 from agent.bridge import OutgoingMessage
 from agent.catalog import N_, translate
 from agent.contracts.cards import Card, CardKind
+from agent.events import Author
+from agent.identity.keys import ParticipantKind
 from agent.relaying.hearing import OWN
 from agent.store.errors import StoreError
 from bridges.matrix.rules.relations import ENCRYPTED
-from bridges.matrix.rules.room import Room, room_name
+from bridges.matrix.rules.room import Room, room_name, shown_name
 from bridges.matrix.rules.spaces import follows
 from bridges.matrix.rules.values import Json, table, text
 from bridges.relay.homeserver import HomeserverRefused, Unreachable
 from bridges.relay.intake import AGREE, ENCRYPTION, MEMBER, TOMBSTONE, is_agreement, is_invitation
+from bridges.relay.repository import MATRIX
 from bridges.relay.ties import Later
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ LOOK_EVERY: Final = 3.0
 """Seconds after which it is looked what was asked for on the command line, and what waits."""
 _SUCCESSOR: Final = "successor:"
 """Before a room that takes another one's place and could not be joined yet."""
+_MOST_MET: Final = 200
+"""People of a room who are known from the beginning; others once they speak, or are called otherwise."""
 _ASKED: Final = "asked"
 _LINKED: Final = "linked"
 _ENDING: Final = "ending"
@@ -145,6 +150,19 @@ class Linking:
         self._claim()
         log.info("linked", room=link.room_id, channel=link.channel)
         await self._tell_both(link, room, *place, begins=True)
+        for user in room.members("join")[:_MOST_MET]:
+            await self._meet(link, room, user)
+
+    async def _meet(self, link: Link, room: Room, user: str) -> None:
+        """Let the server know somebody who is in the room, so that others can speak of that person by name."""
+        place = await self._ties.mouth.where(link.channel)
+        if place is None or self._ties.names.is_own(user) or user in self._ties.others:
+            return
+        author = Author(ParticipantKind.MATRIX_USER, user, shown_name(room, user), user, platform=MATRIX)
+        try:
+            await self._ties.relaying.account_of(*place, author)
+        except ValueError as error:  # an id that no row may hold
+            log.info("member_left_out", room=room.room_id, reason=str(error))
 
     async def _ask(self, link: Link, server: ServerRef, channel: ChannelRef) -> None:
         """Ask the room whether it agrees: an invitation tells nothing of what it shall be joined with."""
@@ -217,6 +235,8 @@ class Linking:
             await self._replaced(link, text(table(event.get("content")).get("replacement_room")))
         elif kind == MEMBER and self._removes_agent(event):
             await self._finish(link, "removed")
+        elif kind == MEMBER and table(event.get("content")).get("membership") == "join":
+            await self._meet(link, await self.room(room_id), text(event["state_key"]))
 
     def _removes_agent(self, event: Json) -> bool:
         membership = table(event.get("content")).get("membership")

@@ -9,8 +9,8 @@ from typing import Final
 
 _PLAIN: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789._-")
 _HEX: Final = re.compile(r"=([0-9a-f]{2})")
-_PERSONA: Final = "persona/"
-"""No escaped id holds a slash."""
+_PERSONA: Final = "=persona"
+"""No escaped id holds it: two digits stand behind each of its `=`."""
 _LONGEST: Final = 150
 
 
@@ -70,7 +70,7 @@ class Names:
     @property
     def pattern(self) -> str:
         """The expression that matches the users of people and personas, and none of another server."""
-        return f"@{re.escape(self.prefix)}[a-z0-9._=/-]+:{re.escape(self.server_name)}"
+        return f"@{re.escape(self.prefix)}[a-z0-9._=-]+:{re.escape(self.server_name)}"
 
     def _within(self, user_id: str) -> str | None:
         """Return what stands between prefix and server."""

@@ -44,6 +44,11 @@ WHERE room_id = $1 AND state IN ('waiting', 'early');
 -- Forgets what was carried over; the ids stay for as long as an event may come again.
 DELETE FROM relay_events WHERE received_at < $1 AND state <> 'waiting';
 
+-- name: sweep_early
+-- Gives up edits whose message does not come.
+UPDATE relay_events SET state = 'done', reason = 'its message never came', payload = NULL
+WHERE state = 'early' AND received_at < $1;
+
 -- name: sweep_messages
 -- Forgets which old messages belong together.
 DELETE FROM relay_messages WHERE created_at < $1;

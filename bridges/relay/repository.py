@@ -167,8 +167,9 @@ class Rows:
         """Give up what waits in a room."""
         await self._run("drop_room", room_id, self._clock.now())
 
-    async def sweep(self, events_before: datetime, messages_before: datetime) -> None:
+    async def sweep(self, early_before: datetime, events_before: datetime, messages_before: datetime) -> None:
         """Forget what is old."""
+        await self._run("sweep_early", early_before)
         await self._run("sweep_events", events_before)
         await self._run("sweep_messages", messages_before)
 

@@ -23,11 +23,15 @@ SOON: Final = 1.0
 
 
 class Later(Exception):
-    """It cannot be done now: it is tried again after some seconds, and what comes behind it waits."""
+    """It cannot be done now: it is tried again after some seconds, and what comes behind it waits.
 
-    def __init__(self, reason: str, seconds: float = SOON) -> None:
+    `is_doubtful` says that it may have been done all the same, so that it is looked for before.
+    """
+
+    def __init__(self, reason: str, seconds: float = SOON, *, is_doubtful: bool = False) -> None:
         super().__init__(reason)
         self.seconds = seconds
+        self.is_doubtful = is_doubtful
 
 
 class KeptEarly(Exception):

@@ -80,7 +80,7 @@ class ToMatrix:
     # What is said ---------------------------------------------------------------------------------------------
 
     async def _of_person(self, event: MessageCreated, link: Link) -> _Saying:
-        looks = Looks(self._ties.names.person(event.author.external_id), event.author.display_name, event.author.avatar)
+        looks = self._looks_of(event.author)
         await self._users.present(link.room_id, looks)
         contents = []
         if event.text.strip() or event.extras:
@@ -96,6 +96,10 @@ class ToMatrix:
             event.mentions,
             event.author,
         )
+
+    def _looks_of(self, author: Author) -> Looks:
+        user = self._ties.names.person(author.external_id)
+        return Looks(user, author.display_name, author.avatar, is_platforms=True)
 
     async def _agent_said(self, waiting: Waiting, link: Link, *, is_doubtful: bool) -> None:
         payload = json.loads(waiting.payload)
@@ -270,7 +274,7 @@ class ToMatrix:
         pair = await self._answered(event.message_id, link)
         if pair is None or event.author.kind is not ParticipantKind.DISCORD_USER:
             return
-        looks = Looks(self._ties.names.person(event.author.external_id), event.author.display_name, event.author.avatar)
+        looks = self._looks_of(event.author)
         await self._users.present(link.room_id, looks)
         emoji = event.emoji if not event.emoji.isalnum() else f":{event.emoji}:"
         relates = {"rel_type": "m.annotation", "event_id": pair.event_id, "key": emoji}

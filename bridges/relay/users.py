@@ -38,7 +38,9 @@ class Looks:
     user_id: str
     name: str
     picture: str | None = None
-    """An address that everybody can load."""
+    """An address that everybody can load, or one of Matrix."""
+    is_platforms: bool = False
+    """Whether the other platform itself gave the address."""
 
 
 class Users:
@@ -90,9 +92,15 @@ class Users:
         self._shown[looks.user_id] = wanted
 
     async def _picture(self, looks: Looks) -> None:
-        """Give a user a picture; one that cannot be had is left out."""
+        """Give a user a picture; one that cannot be had is left out.
+
+        Only the other platform's own pictures are fetched: an address that somebody could choose might be anything that
+        this machine can reach.
+        """
         address, bridge = "", self._ties.relaying.bridge(DISCORD)
-        if looks.picture and looks.picture.startswith(("http://", "https://")) and bridge is not None:
+        if looks.picture and looks.picture.startswith("mxc://"):
+            address = looks.picture
+        elif looks.picture and looks.is_platforms and bridge is not None:
             file = Attachment("picture", "image/png", 0, looks.picture)
             try:
                 content = await bridge.fetch(file, _PICTURE_LIMIT)

@@ -176,5 +176,5 @@ class Voicing:
             raise Later(failure.reason, max(failure.retry_after, 0.05)) from None
         if isinstance(outcome, OutcomeUnknown):
             await asyncio.sleep(_SETTLE)  # it may be on its way
-            raise Later(outcome.reason, 0.0)
+            raise Later(outcome.reason, 0.0, is_doubtful=True)
         return outcome

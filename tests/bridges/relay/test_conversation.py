@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent.events import Author
+from agent.identity.keys import ParticipantKind
 from agent.testing.scripted_model import ScriptedModel
 from tests.bridges.relay.worlds import Service, relay_world
 from tests.servers.discord.loopback import LoopbackDiscord
@@ -209,3 +211,30 @@ async def test_an_agents_answer_follows_an_edited_question(
         edited = await world.in_room("* About coffee.")
         assert edited["content"]["m.relates_to"]["event_id"] == first["event_id"]
         assert "About coffee." in world.contents()
+
+
+async def test_personas_speak_as_users_of_their_own(
+    service: Service, discord: LoopbackDiscord, database_url: str
+) -> None:
+    model = ScriptedModel("I am Iris.", "Still Iris.", default="Well.")
+    async with relay_world(service, discord, database_url, model=model) as world:
+        place = await world.relay._started.ties.mouth.where(str(world.general.id))
+        assert place is not None
+        boss = Author(ParticipantKind.DISCORD_USER, str(world.guild.owner.id), "owner", can_manage=True)
+        made = await world.agent.run_command(
+            ("persona", "create"), {"name": "Iris", "prompt": "You are {bot}."}, *place, boss
+        )
+        assert made.ok, made.text
+        await world.cyn.say(world.room, "Iris, who are you?")
+        answer = await world.in_room("I am Iris.")
+        assert world.relay.names.is_agent(answer["sender"])
+        assert answer["sender"] != world.bot
+        member = await world.cyn.read_state(world.room, "m.room.member", answer["sender"])
+        assert member["displayname"] == "Iris"
+        assert (await world.in_channel("I am Iris.")).author.name == "Iris"
+        relates = {"m.relates_to": {"m.in_reply_to": {"event_id": answer["event_id"]}}}
+        await world.cyn.say(world.room, "and now?", **relates)
+        assert (await world.in_room("Still Iris."))["sender"] == answer["sender"]
+        await world.settled()
+        assert (await world.bodies()).count("I am Iris.") == 1
+        assert len([each for each in world.contents() if each.endswith("I am Iris.")]) == 1

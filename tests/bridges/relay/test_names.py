@@ -30,7 +30,7 @@ def test_two_people_never_share_a_user(one: str, other: str) -> None:
     [
         ("@_isthmus_123:home.test", True, "123"),
         ("@_isthmus_=41:home.test", True, "A"),
-        ("@_isthmus_persona/7:home.test", True, None),
+        ("@_isthmus_=persona7:home.test", True, None),
         ("@isthmus_relay:home.test", True, None),
         ("@_isthmus_123:home.test.evil", False, None),
         ("@_isthmus_123:evil", False, None),
@@ -47,9 +47,9 @@ def test_the_relays_users_are_matched_whole(user: str, is_own: bool, person: str
 
 
 def test_a_persona_is_no_person_of_that_name() -> None:
-    assert NAMES.person("persona/7") != NAMES.persona(7)
+    assert NAMES.person("=persona7") != NAMES.persona(7)
     assert NAMES.is_agent(NAMES.persona(7))
-    assert not NAMES.is_agent(NAMES.person("persona/7"))
+    assert not NAMES.is_agent(NAMES.person("=persona7"))
 
 
 @pytest.mark.parametrize(

@@ -72,3 +72,43 @@ async def test_the_doctor_asks_the_homeserver(service: Service) -> None:
     well = RelayBridge(RelaySettings(homeserver=service.synapse.url, server_name="home.test"))
     ill = RelayBridge(RelaySettings(homeserver="http://127.0.0.1:1", server_name="home.test"))
     assert [each.state for each in (*await well.health(), *await ill.health())] == ["ok", "fail"]
+
+
+async def test_people_of_a_room_are_known_before_they_speak(
+    service: Service, discord: LoopbackDiscord, database_url: str
+) -> None:
+    async with relay_world(service, discord, database_url) as world:
+        dan = await service.synapse.person("dan", "Daniel")
+        await world.cyn.invite(world.room, dan.user_id)
+        await dan.join(world.room)
+        await world.settled()
+        place = await world.relay._started.ties.mouth.where(str(world.general.id))
+        assert place is not None
+        async with world.agent.core.store.connection() as conn:
+            server = await conn.fetchval("SELECT server_id FROM servers WHERE external_id = $1", str(world.guild.id))
+        known = [
+            {each.account.key.id for each in (await world.agent.core.people.bearers(server, name)).entries}
+            for name in ("cyn", "daniel")
+        ]
+        assert known == [{world.cyn.user_id}, {dan.user_id}]
+
+
+async def test_pictures_that_somebody_could_choose_are_not_fetched(
+    service: Service, discord: LoopbackDiscord, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bridges.relay.users import Looks
+
+    async with relay_world(service, discord, database_url) as world:
+        parts = world.relay._started
+        bridge = world.agent.relaying.bridge("discord")
+        assert bridge is not None
+
+        async def fetch(*_: object) -> bytes:
+            raise AssertionError("it was fetched")
+
+        monkeypatch.setattr(bridge, "fetch", fetch)
+        user = world.relay.names.persona(7)
+        await parts.users.present(world.room, Looks(user, "Iris", "http://127.0.0.1:1/inside"))
+        profile = await world.cyn.call("GET", f"v3/profile/{user}")
+        assert profile["displayname"] == "Iris"
+        assert not profile.get("avatar_url")
