@@ -9,7 +9,7 @@ from agent.testing.scripted_model import ScriptedCall, ScriptedModel
 from tests.plugins.message_proxy.world import ProxyWorld, proxy_world
 from tests.servers.discord.guilds import Guild
 from tests.servers.discord.loopback import LoopbackDiscord
-from tests.servers.discord.records import Channel, User
+from tests.servers.discord.records import Channel, Message, User
 from tests.servers.pluralkit import PluralKitServer
 
 REMEMBER_HERE = ScriptedCall(
@@ -29,6 +29,13 @@ async def allow(
         ("proxy", "anonymous"), options, server, place, replace(author, can_manage=manages)
     )
     return found.ok, None if found.data is None else found.data.get("anonymous")
+
+
+async def answered(world: ProxyWorld, message: Message, channel: Channel) -> str:
+    """Wait until a message is answered; the last prompt. Notices of what is remembered are no answers."""
+    await world.discord.answer(channel, after=message, matching=lambda one: one.reply_to == message.id)
+    assert await world.ended(message) == ["answered"]
+    return world.prompts()[-1]
 
 
 async def test_it_is_answered_only_where_it_is_allowed_and_as_nobodys(
@@ -74,27 +81,24 @@ async def test_nobody_is_made_of_it_and_nothing_is_remembered_or_told(
     async with proxy_world(discord, pluralkit, database_url, model=ScriptedModel(default="Well.")) as world:
         said = discord.say(admin, general, f"remember what grows here {discord.bot.mention}")
         world.model.say(REMEMBER_HERE)
-        await discord.answer(general, after=said)
+        await answered(world, said, general)
         kept = "SELECT content FROM personal_memories UNION ALL SELECT content FROM server_memories"
         before = await world.rows(kept)
         assert len(before) == 1
         told = discord.say(admin, general, f"what do you know? {discord.bot.mention}")
-        await discord.answer(general, after=told)
-        assert "Foxgloves grow here" in world.prompts()[-1]
+        assert "Foxgloves grow here" in await answered(world, told, general)
         users = len(await world.rows("SELECT 1 FROM users"))
 
         await allow(world, admin, guild, general)
         asked = discord.post(tupperbox, f"who likes what? {discord.bot.mention}", username="admin")
-        await discord.answer(general, after=asked)
-        assert "Foxgloves grow here" not in world.prompts()[-1]
+        assert "Foxgloves grow here" not in await answered(world, asked, general)
         world.model.say(
             ScriptedCall(
                 "create_long_term_memory", {"memory_content": "Ivy grows here.", "memory_scope": "server_wide"}
             )
         )
         asked = discord.post(tupperbox, f"remember the ivy {discord.bot.mention}", username="admin")
-        await discord.answer(general, after=asked)
+        assert "for a message that is anonymous" in await answered(world, asked, general)
         assert await world.rows(kept) == before
-        assert "for a message that is anonymous" in world.prompts()[-1]
         assert len(await world.rows("SELECT 1 FROM users")) == users
         assert await world.rows("SELECT 1 FROM external_identities") == []
