@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.events import Attachment
+from agent.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,11 +61,14 @@ def _attachments(message: Payload) -> Iterator[Attachment]:
 
 def _embed(embed: Payload) -> str:
     if embed.get("type", "rich") in _PREVIEWS:
-        return " ".join(_texts(embed.get("title"), embed.get("url")))
+        return one_line(" ".join(_texts(embed.get("title"), embed.get("url"))))
     author = (embed.get("author") or {}).get("name")
     fields = (f"{each.get('name', '')}: {each.get('value', '')}" for each in embed.get("fields") or ())
     footer = (embed.get("footer") or {}).get("text")
-    return "\n".join(_texts(author, embed.get("title"), embed.get("description"), *fields, footer))
+    # The address comes before whatever a page says of itself: what bears one was made of a link, and is told from what
+    # a service writes.
+    said = (embed.get("title"), embed.get("description"), *fields, footer)
+    return "\n".join(_texts(author, embed.get("url"), *said))
 
 
 def _poll(poll: Payload) -> str:

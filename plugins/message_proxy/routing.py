@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from agent import logs
 from agent.contracts.people import Registration
+from agent.events import Reply
 from agent.hookspecs import Attested, Hold, SpeakerAnswer, Unavailable
+from agent.store.own_messages import own_messages
 from plugins.message_proxy.counting import count, delayed
 from plugins.message_proxy.repository import speaker_of
-from plugins.message_proxy.rules import is_live, may_have_posted, merged, settle
+from plugins.message_proxy.rules import answered_in, is_live, may_have_posted, merged, settle
 from plugins.message_proxy.values import Claim, Found, Known, Outcome
 from plugins.message_proxy.watching import Where, where
 
@@ -205,7 +207,17 @@ class Routing:
         if not known.triggers:
             return Outcome.MATCHED_IDENTITY
         count(Outcome.MATCHED_TRIGGER)
-        return Attested(speaker_of(known), original)
+        return Attested(speaker_of(known), await self._with_reply(original, event, claim.instance.name))
+
+    async def _with_reply(self, original: MessageCreated, repost: MessageCreated, name: str) -> MessageCreated:
+        """Return an original with what its repost is an answer to, where it is not known to answer anything itself."""
+        instance = next((each for each in self.instances if each.name == name), None)
+        if original.reply is not None or repost.reply is not None or instance is None:
+            return original
+        if (message_id := answered_in(repost, instance)) is None:
+            return original
+        own = await own_messages(self.core.store, repost.platform, [message_id])
+        return replace(original, reply=Reply(message_id, message_id in own, own.get(message_id)))
 
     async def _learn(self, instance: Instance, application_id: str) -> None:
         """Keep which application posts for an instance, for its next messages to be known by."""
@@ -246,7 +258,7 @@ class Routing:
         original = next((each.event for each in expectations if each.event.message_id == original_id), None)
         if not known.triggers or original is None:
             return Outcome.MATCHED_IDENTITY
-        return Attested(speaker_of(known), original)
+        return Attested(speaker_of(known), await self._with_reply(original, event, known.key.partition(":")[0]))
 
     def _release(self, event: MessageCreated) -> None:
         self.core.holds.release(event.platform, event.event_id)

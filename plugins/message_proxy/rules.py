@@ -12,6 +12,11 @@ from agent.events import MessageCreated, Reply
 from plugins.message_proxy.values import Claim, Expectation, Failed, Found, Instance, Lookup, Outcome
 
 _LINK: Final = re.compile(r"https://discord\.com/channels/(\d+)/(\d+)/(\d+)")
+_REPLY: Final = re.compile(
+    r"embed: [^\n]*\u2004\u21a9\ufe0f\n"  # whom it answers, and the sign that services put behind that
+    r"(?:\*\*\[Reply to:\]|\*\[\(click to see attachment\)\])"
+    r"\(https://discord\.com/channels/(\d{1,20})/(\d{1,20})/(\d{1,20})\)"
+)
 LIVE: Final = timedelta(seconds=10)
 """How far an original and its repost may lie apart; by their own times, so that a restart changes nothing."""
 
@@ -91,6 +96,21 @@ def without_content(event: MessageCreated) -> MessageCreated:
     """Return what is kept of an original: who said it where and to whom, and not what."""
     reply = None if event.reply is None else replace(event.reply, text="")
     return replace(event, text="", attachments=(), extras=(), reply=reply)
+
+
+def answered_in(repost: MessageCreated, instance: Instance) -> str | None:
+    """Return the id of the message that an attested repost answers by the embed that its service puts there.
+
+    Only the first embed counts, and only its first link, into the same channel; and only where the service's own
+    application posted it through a webhook: anybody can post a link whose preview looks alike.
+    """
+    own = {instance.application_id, instance.learned} - {None}
+    if repost.webhook_id is None or repost.application_id not in own:
+        return None
+    shown = next((each for each in repost.extras if each.startswith("embed:")), "")
+    found = _REPLY.match(shown)
+    here = (repost.server.external_id, repost.channel.external_id)
+    return found[3] if found is not None and found.groups()[:2] == here else None
 
 
 def _links(extra: str, event: MessageCreated, reply: Reply) -> bool:

@@ -41,6 +41,10 @@ FILES = (Attachment("a.png", "image/png", 3, "https://cdn/a.png"),)
         ),
         ({"content": "", "attachments": [TEXT]}, Described("", (Attachment("a.txt", "text/plain", 3, ""),))),
         ({"content": "", "embeds": [NEWS]}, Described("", (), ("embed: Desk\nNews\nIt rains.\nWhere: here\nend",))),
+        (
+            {"content": "", "embeds": [{**NEWS, "url": "https://news"}]},
+            Described("", (), ("embed: Desk\nhttps://news\nNews\nIt rains.\nWhere: here\nend",)),
+        ),
         ({"content": "https://x", "embeds": [LINK]}, Described("https://x", (), ("embed: X https://x",))),
         ({"content": "", "sticker_items": [{"id": "1", "name": "wave"}]}, Described("", (), ("sticker: wave",))),
         ({"content": "", "poll": POLL}, Described("", (), ("poll: Tea?\n- Yes\n- No",))),

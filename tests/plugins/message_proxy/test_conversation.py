@@ -5,6 +5,7 @@ import asyncio
 from agent.testing.scripted_model import ScriptedModel
 from tests.plugins.message_proxy.world import proxy_world
 from tests.servers.discord.loopback import LoopbackDiscord
+from tests.servers.discord.records import Message
 from tests.servers.pluralkit import Behaviour, PluralKitServer
 
 
@@ -104,6 +105,38 @@ async def test_a_reply_to_the_agent_is_answered_though_the_service_takes_the_rep
         second = await discord.answer(general, after=reposted)
         assert second.reply_to == reposted.id
         assert "in_reply_to" in world.prompts()[-1]
+
+
+async def test_what_a_repost_answers_is_read_from_its_embed_where_the_original_does_not_tell(
+    discord: LoopbackDiscord, pluralkit: PluralKitServer, database_url: str
+) -> None:
+    guild = discord.guild("Garden")
+    host, general = guild.member("host"), guild.channel("general")
+    wren = pluralkit.system("Lark", str(host.id)).member("Wren")
+    async with proxy_world(discord, pluralkit, database_url) as world:
+        said = discord.say(host, general, f"hello {discord.bot.mention}")
+        answer = await discord.answer(general, after=said)
+        await world.use(host)
+        await world.ended(*world.bot.proxy(host, general, wren, "to be seen"))
+
+        async def reposted(link: str) -> Message:
+            embed = {
+                "author": {"name": "Isthmus\u2004\u21a9\ufe0f"},
+                "description": f"**[Reply to:](https://discord.com/channels/{link})** Well.",
+            }
+            original = discord.say(host, general, "and then?")
+            repost = world.bot.repost(original, general, wren, embeds=[embed])
+            world.bot.commit(repost, original, wren)
+            discord.delete(original)
+            return repost
+
+        elsewhere = await reposted(f"{guild.id + 1}/{general.id}/{answer.id}")
+        assert await world.ended(elsewhere) == ["ignored"]
+        answering = await reposted(f"{guild.id}/{general.id}/{answer.id}")
+        second = await discord.answer(general, after=answering, matching=lambda one: one.reply_to == answering.id)
+        assert second.reply_to == answering.id
+        assert "in_reply_to" in world.prompts()[-1]
+        assert f"channels/{guild.id}/{general.id}/{answer.id}" not in world.prompts()[-1]
 
 
 async def test_nobody_is_pinged_for_a_member(

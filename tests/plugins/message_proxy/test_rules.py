@@ -11,6 +11,7 @@ from agent.events import Attachment, Reply
 from agent.identity.keys import ParticipantKey, ParticipantKind
 from agent.places import ChannelRef
 from plugins.message_proxy.rules import (
+    answered_in,
     fitting,
     is_command,
     is_live,
@@ -169,6 +170,40 @@ def test_the_embed_that_stands_for_a_reply_goes_and_others_stay() -> None:
     assert merged(repost, said(reply=Reply("50"))).extras == (other, text)
     assert merged(repost, said(reply=Reply("51"))).extras == (shown, other, text)
     assert merged(repost, said()).extras == (shown, other, text)
+
+
+SHOWN = "embed: Ana\u2004\u21a9\ufe0f\n**[Reply to:](https://discord.com/channels/1/10/50)** hi"
+PICTURED = "embed: Ana\u2004\u21a9\ufe0f\n*[(click to see attachment)](https://discord.com/channels/1/10/50)*"
+SERVICE = instance(1, application_id="7")
+
+
+@pytest.mark.parametrize("shown", [SHOWN, SHOWN + " see https://discord.com/channels/1/10/51", PICTURED])
+def test_what_a_repost_answers_is_read_from_the_embed_of_its_service(shown: str) -> None:
+    said_by_service = reposted(extras=("poll: x", shown), application_id="7")
+    assert answered_in(said_by_service, SERVICE) == "50"
+    assert answered_in(said_by_service, instance(1, learned="7")) == "50"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"application_id": "8"},
+        {"application_id": None},
+        {"webhook_id": None},
+        {"extras": ("embed: other", SHOWN)},
+        {"extras": (SHOWN.replace("/1/10/", "/2/10/"),)},
+        {"extras": (SHOWN.replace("/1/10/", "/1/11/"),)},
+        {"extras": (SHOWN.replace("\u2004", " "),)},
+        {"extras": (SHOWN.replace("\n", "\nhttps://example.org/made-of-a-link\n", 1),)},
+        {"extras": (SHOWN.replace("**[", "look https://discord.com/channels/9/9/9 **["),)},
+        {"extras": (SHOWN.replace("embed: ", "forwarded: embed: "),)},
+        {"extras": ()},
+    ],
+)
+def test_no_other_embed_makes_an_answer_of_a_message(fields: dict[str, Any]) -> None:
+    forged = replace(reposted(extras=(SHOWN,), application_id="7"), **fields)
+    assert answered_in(forged, SERVICE) is None
+    assert answered_in(forged, instance(1)) is None
 
 
 def test_nothing_that_was_said_is_kept_of_an_original() -> None:
