@@ -69,9 +69,8 @@ class Description:
 
     def problems(self, request: Request) -> list[str]:
         """What is wrong with a request; each sentence begins with its method and path."""
-        found = list(self._problems(request))
-        found += broken_rules(request)
-        return [f"{request.method} {request.template or request.path}: {one}" for one in found]
+        found = [f"{_named(request)}: {one}" for one in self._problems(request)]
+        return [*found, *_by_rules(request)]
 
     def _problems(self, request: Request) -> Iterator[str]:
         item = self._document["paths"].get(request.template)
@@ -204,13 +203,22 @@ def load(path: Path) -> Description:
     return Description(document)
 
 
+def _named(request: Request) -> str:
+    return f"{request.method} {request.template or request.path}"
+
+
+def _by_rules(request: Request) -> list[str]:
+    return [f"{_named(request)}: {one}" for one in broken_rules(request)]
+
+
 def violations(requests: Sequence[Request]) -> list[str]:
-    """Everything that is wrong with the requests, each thing once; nothing when the description is not there."""
+    """Everything that is wrong with the requests, each thing once.
+
+    Where the description is not there, only the rules that it leaves out are asked for.
+    """
     path = where()
-    if path is None:
-        return []
-    description = load(path)
-    return list(dict.fromkeys(one for request in requests for one in description.problems(request)))
+    judge = _by_rules if path is None else load(path).problems
+    return list(dict.fromkeys(one for request in requests for one in judge(request)))
 
 
 if (_there := where()) is not None:

@@ -8,12 +8,14 @@ from tests.servers.discord.hooks import FORBIDDEN, RESERVED
 from tests.servers.discord.journal import Request
 
 NONCE = 25
+DESCRIPTION = 4096
+TOGETHER = 6000
 
 
 def broken_rules(request: Request) -> list[str]:
     if not isinstance(request.body, dict):
         return []
-    return [*_content(request.body), *_webhook(request), *_nonce(request.body)]
+    return [*_content(request.body), *_webhook(request), *_nonce(request.body), *_embeds(request.body)]
 
 
 def _content(body: dict[str, Any]) -> Iterator[str]:
@@ -21,6 +23,25 @@ def _content(body: dict[str, Any]) -> Iterator[str]:
     for part in (body, body.get("data"), body.get("message")):
         if isinstance(part, dict) and isinstance(part.get("content"), str) and len(part["content"]) > CONTENT:
             yield f"content has {len(part['content'])} characters; a bot may send {CONTENT}"
+
+
+def _embeds(body: dict[str, Any]) -> Iterator[str]:
+    """The description has the limit of one embed's text; that of all together it has not."""
+    embeds = [each for each in body.get("embeds") or () if isinstance(each, dict)]
+    for number, embed in enumerate(embeds):
+        if len(str(embed.get("description") or "")) > DESCRIPTION:
+            yield f"embeds.{number}: a description has at most {DESCRIPTION} characters"
+    length = sum(len(text) for embed in embeds for text in _texts_of(embed))
+    if length > TOGETHER:
+        yield f"the embeds of one message have at most {TOGETHER} characters, not {length}"
+
+
+def _texts_of(embed: dict[str, Any]) -> Iterator[str]:
+    yield from (str(embed.get(name) or "") for name in ("title", "description"))
+    yield str((embed.get("footer") or {}).get("text") or "")
+    yield str((embed.get("author") or {}).get("name") or "")
+    for field in embed.get("fields") or ():
+        yield from (str(field.get(name) or "") for name in ("name", "value"))
 
 
 def _webhook(request: Request) -> Iterator[str]:

@@ -28,10 +28,12 @@ async def test_a_request_that_does_not_fit_fails_the_block() -> None:
         await wrong()
 
 
-async def test_without_the_description_nothing_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_the_description_the_other_rules_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openapi, "PROJECT", Path("/nowhere/project"))
     assert openapi.where() is None
     assert openapi.violations([request("POST", SEND, {"content": 5})]) == []
+    (wrong,) = openapi.violations([request("POST", SEND, {"content": "x" * 2001})])
+    assert "2001 characters" in wrong
 
 
 def test_a_named_description_has_to_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
