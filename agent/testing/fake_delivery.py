@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from agent.store.errors import DatabaseUnavailable
 from agent.testing.fake_values import ConnectionLost, EventRefused, Replay
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from agent.directory_changes import DirectoryChange
     from agent.events import Author, Event
     from agent.places import ChannelRef, ServerRef
+
+
+AGAIN: Final = 4
+"""Times that an event is given to an agent whose database is away; each takes as long as the agent is patient."""
+_PAUSE: Final = 0.5
 
 
 class Listener(Protocol):
@@ -237,8 +243,15 @@ class Delivery:
                     await self._give(line, event)
 
     async def _give(self, line: _Line, event: Event) -> None:
+        """Give an event, again while the agent says that its database is away (`agent.bridge.BridgeHost.receive`)."""
         times = 2 if self.doubled else 1
-        results = await asyncio.gather(*(line.listener.receive(event) for _ in range(times)), return_exceptions=True)
+        results: list[BaseException | None] = []
+        for left in reversed(range(AGAIN)):
+            gifts = (line.listener.receive(event) for _ in range(times))
+            results = await asyncio.gather(*gifts, return_exceptions=True)
+            if not left or not any(isinstance(error, DatabaseUnavailable) for error in results):
+                break
+            await asyncio.sleep(_PAUSE)
         for error in results:
             if isinstance(error, ConnectionLost):
                 raise error

@@ -11,6 +11,7 @@ from agent.bridge import Capabilities, OutcomeUnknown, OutgoingMessage, SendFail
 from agent.contracts.cards import Card, CardKind
 from agent.events import MessageCreated
 from agent.places import ServerKind, Visibility
+from agent.store.errors import DatabaseUnavailable
 from agent.testing.fake_bridge import FakeBridge
 from agent.testing.fake_platform import FakePlatform
 from agent.testing.fake_values import ConnectionLost, EventRefused, Lost, NothingCame, Refused, Replay, Slow
@@ -91,6 +92,14 @@ async def test_what_is_replayed(replay: Replay, expected: list[str]) -> None:
     await platform.say("ana", "third")
     await platform.settled()
     assert texts(host) == expected
+
+
+async def test_an_event_is_given_again_while_the_database_is_away() -> None:
+    platform = FakePlatform()
+    _, host = await connected(platform)
+    host.fail_next(DatabaseUnavailable("gone"), DatabaseUnavailable("gone"))
+    await platform.say("ana", "hello")
+    assert texts(host) == ["hello"]
 
 
 async def test_an_event_that_was_refused_is_missed() -> None:
