@@ -34,6 +34,8 @@ type Payload = Mapping[str, Any]
 SAID: Final = frozenset({0, 19})
 """Types of messages that somebody wrote: plain ones and replies; all others are Discord's own notices."""
 _FORWARD: Final = 1
+_NOTED: Final = 1.0
+"""Seconds in which it is noted who has spoken through a webhook of the agent."""
 _PAUSE: Final = 1.0
 """Seconds until the core is given an event again that it could not take."""
 
@@ -181,9 +183,11 @@ class Incoming:
         if reference.get("type", 0) == _FORWARD or not reference.get("message_id"):
             return None
         message_id = str(reference["message_id"])
-        own = await self._host.own_messages(PLATFORM, [message_id])
-        others = {} if own else await self._host.relayed(server, [message_id])
         answered = message.get("referenced_message")
+        own, others = await self._whose(server, message_id)
+        if not own and not others and answered and answered.get("webhook_id") and self.is_own(answered):
+            await asyncio.sleep(_NOTED)  # it stands there before it is noted whose words they are
+            own, others = await self._whose(server, message_id)
         if not answered:
             return Reply(message_id, message_id in own, own.get(message_id), others.get(message_id))
         answered = {**answered, "guild_id": message.get("guild_id")}
@@ -194,6 +198,11 @@ class Incoming:
         to_agent = message_id in own or self.is_own(answered)
         author = self.author(answered)
         return Reply(message_id, to_agent, own.get(message_id), author, said.text, said.attachments)
+
+    async def _whose(self, server: ServerRef, message_id: str) -> tuple[Mapping[str, int | None], Mapping[str, Author]]:
+        """Return whether the agent has sent a message, and as whom; else who said it on the other side of a link."""
+        own = await self._host.own_messages(PLATFORM, [message_id])
+        return own, {} if own else await self._host.relayed(server, [message_id])
 
     async def _edited(self, data: Payload) -> None:
         """Bring an edit; what has no new time of editing is Discord's own doing, as when it adds a preview."""

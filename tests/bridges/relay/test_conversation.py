@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agent.events import Author
 from agent.identity.keys import ParticipantKind
+from agent.places import ServerRef
 from agent.testing.scripted_model import ScriptedModel
+from bridges.discord.incoming import Incoming
 from tests.bridges.relay.worlds import Service, relay_world
 from tests.servers.discord.loopback import LoopbackDiscord
 
@@ -85,6 +89,26 @@ async def test_answers_to_messages_name_them(service: Service, discord: Loopback
         assert (await world.in_channel("at six then")).content == f"-# ↪ {link} mara: yes please\nat six then"
         await world.settled()
         assert world.model.requests == []  # an answer to somebody's words is none to the agent
+
+
+async def test_an_answer_may_be_faster_than_the_note_whose_words_it_answers(
+    service: Service, discord: LoopbackDiscord, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whose, asked = Incoming._whose, list[str]()
+
+    async def late(self: Incoming, server: ServerRef, message_id: str) -> Any:
+        asked.append(message_id)
+        return ({}, {}) if len(asked) == 1 else await whose(self, server, message_id)
+
+    async with relay_world(service, discord, database_url) as world:
+        await world.cyn.say(world.room, "shall we eat?")
+        message = await world.in_channel("shall we eat?")
+        await world.settled()
+        monkeypatch.setattr(Incoming, "_whose", late)
+        discord.say(world.mara, world.general, "yes please", reply_to=message)
+        await world.in_room("yes please")
+        await world.settled()
+        assert (len(asked), world.model.requests) == (2, [])
 
 
 async def test_an_answer_to_the_agent_is_for_it(service: Service, discord: LoopbackDiscord, database_url: str) -> None:
